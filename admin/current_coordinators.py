@@ -12,6 +12,8 @@ from ..broker.coordinators.internal_topics import INTERNAL_TOPICS, CoordinatorTy
 
 if TYPE_CHECKING:
     from ..broker.cluster import Cluster
+    from ..broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
+    from ..broker.coordinators.transaction.transaction_metadata import TransactionMetadata
     from ..broker.node import Node
     from ..protocol.messages.list_groups import ListedGroup
 
@@ -32,3 +34,16 @@ def coordinated_groups(cluster: Cluster) -> Iterator[tuple[Node, ListedGroup]]:
         for group in node.coordinators.list_groups():
             if is_coordinator(cluster, node, CoordinatorType.GROUP, group.group_id):
                 yield node, group
+
+
+def transaction_coordinators(cluster: Cluster) -> list[tuple[Node, TransactionCoordinator]]:
+    """Return the transaction coordinators that have been used, with their nodes."""
+    return [(node, node.coordinators.transactions) for node in cluster.nodes if node.coordinators.has_transactions]
+
+
+def coordinated_transactions(cluster: Cluster) -> Iterator[TransactionMetadata]:
+    """Yield each transactional id of the cluster once."""
+    for node, transactions in transaction_coordinators(cluster):
+        for known in transactions.list_all():
+            if is_coordinator(cluster, node, CoordinatorType.TRANSACTION, known.transactional_id):
+                yield known

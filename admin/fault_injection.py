@@ -6,8 +6,11 @@ Imported at every start-up: msgspec and the models of rules are imported with th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
+from .. import storage
 from ..broker.cluster import Cluster
 from ..broker.lifecycle.cluster_server import ClusterServer
 from ..broker.network.listeners import ListenerConfig
@@ -16,6 +19,7 @@ from ..faults.rules.fault_plan import FaultPlan
 
 if TYPE_CHECKING:
     from ..broker.lifecycle.crash_restart import LogEndOffsets
+    from ..broker.node import Node
     from ..faults.rules.fault_rules import FaultRule
 
 
@@ -32,7 +36,7 @@ class FaultInjection:
 
         listeners: of each node. initial_rules: in force from the start on, and again after a reset of faults.
         """
-        self.plan = FaultPlan(cluster.clock.now_ms)
+        self.plan = FaultPlan(cluster.clock.steady_ms)
         self._initial_rules = initial_rules
         self.arm_initial_rules()
         config = cluster.image.configs.current
@@ -48,6 +52,9 @@ class FaultInjection:
             membership.on_leader_changed = self.journal.leader_changed
             self.journal.reachability = membership
 
+        for node in cluster.nodes:
+            node.replicas.before_removal = partial(self._removes, node)
+
     def arm_initial_rules(self) -> None:
         """Add the initial rules after the others."""
         for rule in self._initial_rules:
@@ -55,3 +62,9 @@ class FaultInjection:
 
     def _recovered(self, ends: LogEndOffsets) -> None:
         self.journal.truncated(ends.topic_name, ends.partition, ends.before, ends.after)
+
+    def _removes(self, node: Node, topic: str, partition: int, offset: int) -> None:
+        batches = partial(storage.replica_files.batches_in_files, node.inner_files, topic, partition, offset)
+        # Records whose files cannot be read have no names.
+        with suppress(OSError):
+            self.journal.removes(topic, partition, batches)

@@ -66,7 +66,7 @@ BODIES: dict[str, Json] = {
     "POST /v1/quotas": {"client_id": "my-app", "producer_byte_rate": 20_000},
     "POST /v1/sessions/expire": {"principal": "User:alice", "mechanism": "OAUTHBEARER"},
     "PUT /v1/users/{name}": {"password": "another-secret"},
-    "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000},
+    "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000, "members": "expire", "skew_ms": 0},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
     "POST /v1/crash": {"restart_after_ms": 2000, "snapshots": "keep"},

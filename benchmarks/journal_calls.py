@@ -54,6 +54,9 @@ class Request:
     now_ms: int = 0
     error_code: int = 0
     kept_body: bytes | None = None
+    kept_response: object = None
+    arrived_ns: int = 0
+    took_ns: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
 
 

@@ -14,12 +14,21 @@ Scope = Literal["partition", "topic", "request"]
 _SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
+# What is allowed where the name of an error is expected.
+ERROR_NAME = "the name of a Kafka error, such as NOT_LEADER_OR_FOLLOWER"
+
+
+def unknown_error_text(error: str) -> str:
+    """Return the message about a name that no error has."""
+    return f"Kafka has no error {error!r}{suggestion(error, ErrorCode.__members__)}"
+
+
 def error_refusal(error: str | int, scope: Scope | None, apis: Apis) -> Refusal | None:
     """Refuse an unknown error, and one that the responses of an API cannot have for the scope."""
     if isinstance(error, str) and error not in ErrorCode.__members__:
-        hint = suggestion(error, ErrorCode.__members__)
-        allowed = "the name of a Kafka error, such as NOT_LEADER_OR_FOLLOWER, or its code"
-        return Refusal("action.error", error, allowed, f"action.error: Kafka has no error {error!r}{hint}")
+        return Refusal(
+            "action.error", error, f"{ERROR_NAME}, or its code", f"action.error: {unknown_error_text(error)}"
+        )
     for api in apis:
         if scope is not None and not can_report_error(api, scope):
             allowed = ", ".join(each for each in _SCOPES if can_report_error(api, each))

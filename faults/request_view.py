@@ -136,6 +136,21 @@ class RequestView(_RequestHeader, Protocol):
         ...
 
     @property
+    def arrived_ns(self) -> int:
+        """The time when it was received, of a monotonic clock."""
+        ...
+
+    @property
+    def took_ns(self) -> int:
+        """The time from its arrival to its response, after handling."""
+        ...
+
+    @property
+    def kept_response(self) -> object:
+        """What Journal.keep_response has returned, after handling; None if the response is pending."""
+        ...
+
+    @property
     def error_code(self) -> int:
         """The top-level error code of the response, after handling."""
         ...

@@ -108,6 +108,8 @@ class FetchedPartition:
     records: views of the log's memory, not copied. current_leader (16): where to fetch instead.
     diverging_epoch (12): the last epoch that the client's log shares with the leader's, and where it ends there.
     preferred_read_replica (11): the node to fetch from; -1 for this one.
+    fetch_offset, last_offset: the offset asked for, and that of the last whole batch in records; -1 if not known. They
+    are not encoded.
     """
 
     index: int
@@ -121,6 +123,8 @@ class FetchedPartition:
     current_leader: CurrentLeader | None = None
     diverging_epoch: tuple[int, int] | None = None
     preferred_read_replica: int = -1
+    fetch_offset: int = -1
+    last_offset: int = -1
 
 
 # Partitions with the key of their topic, in the order of the response.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import cast, get_args, get_type_hints
@@ -27,11 +28,16 @@ def _type_named(api: Api, name: str) -> type[Message]:
 
 def element_type(message: object, list_field: str) -> type[Message]:
     """Return the class of the elements of a list field. message: a message or its class."""
-    return _element_type_of(message if isinstance(message, type) else type(message), list_field)
+    return message_lists(message if isinstance(message, type) else type(message))[list_field]
 
 
 @cache
-def _element_type_of(owner: type[object], list_field: str) -> type[Message]:
-    hint = cast(object, get_type_hints(owner)[list_field])
-    (element,) = next(get_args(part) for part in (hint, *get_args(hint)) if len(get_args(part)) == 1)
-    return cast("type[Message]", element)
+def message_lists(owner: type[object]) -> Mapping[str, type[Message]]:
+    """Return the class of the elements for each field of a message class that is a list of messages."""
+    found: dict[str, type[Message]] = {}
+    for name, hint in get_type_hints(owner).items():
+        for part in (cast(object, hint), *get_args(hint)):
+            for element in get_args(part):
+                if isinstance(element, type) and issubclass(element, Message) and len(get_args(part)) == 1:
+                    found[name] = element
+    return found

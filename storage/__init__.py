@@ -11,5 +11,6 @@ if TYPE_CHECKING:
     from . import append_refused as append_refused
     from . import generated_log as generated_log
     from . import log_manager as log_manager
+    from . import replica_files as replica_files
 else:
     __getattr__ = part_loader(__name__)

@@ -270,15 +270,18 @@ class LogManager:
 
     # -- passes over all logs
 
-    def enforce_retention(self, now_ms: int) -> int:
-        """Apply retention to every log and return the number of deleted segments; an OSError of one log is logged."""
-        deleted = 0
+    def enforce_retention(self, now_ms: int) -> dict[str, int]:
+        """Apply retention to every log; an OSError of one log is logged.
+
+        Returns the number of deleted segments, by topic partition, where there are any.
+        """
+        deleted: dict[str, int] = {}
         for log in self:
             try:
-                deleted += log.enforce_retention(now_ms)
+                deleted[log.topic_partition] = log.enforce_retention(now_ms)
             except OSError as error:
                 logger.warning("%s: %s", log.topic_partition, error)
-        return deleted
+        return {name: count for name, count in deleted.items() if count}
 
     def delete_due_files(self, now_ms: int) -> None:
         """Delete the renamed files and folders whose delay has ended at now_ms."""
@@ -306,9 +309,10 @@ class LogManager:
                 except OSError as error:
                     logger.warning("%s: %s", path, error)
 
-    def remove_expired_producers(self, now_ms: int) -> int:
-        """Remove the expired producers of every log, and return their number."""
-        return sum(log.producers.remove_expired(now_ms) for log in self)
+    def remove_expired_producers(self, now_ms: int) -> dict[str, int]:
+        """Remove the expired producers of every log. Returns their number, by topic partition, where there are any."""
+        removed = {log.topic_partition: log.producers.remove_expired(now_ms) for log in self}
+        return {name: count for name, count in removed.items() if count}
 
     def highest_producer_id(self) -> int:
         """Return the greatest producer id in the producer state of any log; -1 without producers."""

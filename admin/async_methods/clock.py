@@ -1,4 +1,4 @@
-"""The clock of a broker: read it, stop it, and advance it.
+"""The clock of a broker: read it, stop it, advance it, and set it apart from those of the clients.
 
 Made of admin/methods/clock.py by tools/async_methods.py: change that one.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...faults.strict_json import convert
 from ..operations import clock_operations
-from ..operations.clock_operations import ClockChange, Mode
+from ..operations.clock_operations import ClockChange, Members, Mode, MovedClock
 from .base import AsyncMethods
 
 
@@ -26,14 +26,30 @@ class AsyncClock(AsyncMethods):
         clock = await self._perform(clock_operations.get_clock)
         return clock.mode
 
+    @property
+    async def skew_ms(self) -> int:
+        """How far the clock is ahead of the clients' clocks beside all advances; negative for behind."""
+        clock = await self._perform(clock_operations.get_clock)
+        return clock.skew_ms
+
     async def set_mode(self, mode: Mode) -> None:
         """Stop the clock ("manual"), or let it run from its current time ("real")."""
         await self._perform(clock_operations.move_clock, body=convert({"mode": mode}, ClockChange))
 
-    async def advance(self, by_ms: int) -> int:
-        """Advance the clock, in either mode; run the expired timers in order, then return the time.
+    async def advance(self, by_ms: int, *, members: Members = "keep") -> MovedClock:
+        """Advance the clock, in either mode; run the expired timers in order, then return the time and what ended.
 
+        members: "keep" keeps the members of groups whose client is connected: their sessions begin anew when the
+        advance is over. "expire" ends them, as if their clients had sent no heartbeat meanwhile.
         A node whose restart was due is up.
         """
-        moved = await self._perform(clock_operations.move_clock, body=convert({"advance_ms": by_ms}, ClockChange))
-        return moved.now_ms
+        change = convert({"advance_ms": by_ms, "members": members}, ClockChange)
+        return await self._perform(clock_operations.move_clock, body=change)
+
+    async def skew(self, ms: int) -> None:
+        """Set the clock ms ahead of the clients' clocks, or behind with a negative number; 0 ends that.
+
+        It changes the date, and no timeout: the timestamps of LogAppendTime, what message.timestamp.before.max.ms and
+        message.timestamp.after.max.ms accept, the age of records, and the life time of tokens.
+        """
+        await self._perform(clock_operations.move_clock, body=convert({"skew_ms": ms}, ClockChange))

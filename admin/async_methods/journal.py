@@ -21,36 +21,42 @@ class AsyncBrokerJournal(AsyncMethods):
     Every filter raises RuleError if no request in the journal can fulfil it: an unknown API, or a key or header.
     """
 
-    async def entries(self, *, since: int = 0, limit: int | None = None, **fields: Unpack[MatchFields]) -> Entries:
-        """Return the matching requests, oldest first; since: only requests with a greater id."""
+    async def entries(
+        self, *, since: int = 0, limit: int | None = None, error: str | None = None, **fields: Unpack[MatchFields]
+    ) -> Entries:
+        """Return the matching requests, oldest first; since: only requests with a greater id.
+
+        error: only requests with this error, such as "ILLEGAL_GENERATION", as a whole or inside the response.
+        """
         condition, span = (condition_of(fields), span_of(since, limit))
         if span.limit == 0:
             return []
-        query = JournalQuery(match=condition, since=span.since)
+        query = JournalQuery(match=condition, since=span.since, error=error)
         return await self._all(journal_operations.read_journal, query, span.limit)
 
-    async def count(self, *, since: int = 0, **fields: Unpack[MatchFields]) -> int:
-        """Return the number of matching requests."""
-        query = JournalFilter(match=condition_of(fields), since=span_of(since).since)
+    async def count(self, *, since: int = 0, error: str | None = None, **fields: Unpack[MatchFields]) -> int:
+        """Return the number of matching requests. error: as in entries."""
+        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error)
         counted = await self._perform(journal_operations.count_journal, query=query)
         return counted.count
 
     async def assert_requests(
-        self, *, count: int | None = None, since: int = 0, **fields: Unpack[MatchFields]
+        self, *, count: int | None = None, since: int = 0, error: str | None = None, **fields: Unpack[MatchFields]
     ) -> Entries:
         """Assert that there are count matching requests, or at least one if count is None, and return them.
 
-        count: 0 asserts that there is none. since: only requests with a greater id. Raises AssertionError with the
-        requests that match, others of the same API, and the number of all requests by API.
+        count: 0 asserts that there is none. since, error: as in entries. Raises AssertionError with the requests that
+        match, others of the same API, and the number of all requests by API.
         """
         __tracebackhide__ = True
-        found = await self.entries(since=since, **fields)
+        found = await self.entries(since=since, error=error, **fields)
         if len(found) == count or (count is None and found):
             return found
         of_api = await self.entries(since=since, api=fields["api"]) if "api" in fields else []
         everything = await self.entries(since=since)
         dropped = await self.dropped
-        raise AssertionError(failure_text(expectation_text(count, fields), found, of_api, everything, dropped))
+        conditions = {**fields} if error is None else {**fields, "error": error}
+        raise AssertionError(failure_text(expectation_text(count, conditions), found, of_api, everything, dropped))
 
     async def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""

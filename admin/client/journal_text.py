@@ -6,6 +6,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from ...faults.journal.details.models import RequestDetails
+from ...faults.journal.details.texts import answered_text, asked_text, error_text
 from ...faults.journal.journal_entries import KEPT_BY
 
 NOT_WRITTEN = "not_written"
@@ -22,11 +26,15 @@ def journal_lines(entries: Sequence[Mapping[str, Any]], dropped: int) -> Iterato
 
 
 def entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line with a request and its response, and a line for each of its batches."""
+    """Yield a line with a request and its response, one with its details, and one for each of its batches."""
     names = ", ".join([*entry["topics"], *entry["group_ids"]])
     api = f"{entry['api']} {entry['api_version']}{f' {names}' if names else ''}"
     head = f"{entry['id']:>6}  {_time(entry['at_ms'])}  {entry['client_id'] or '-'}  {api}"
-    yield f"{head}: {_response(entry)}"
+    details = msgspec.convert(entry, RequestDetails)
+    yield f"{head}: {_response(entry, details)}"
+    texts = asked_text(details), answered_text(details) if details.first_error is None else ""
+    if any(texts):
+        yield f"        {' -> '.join(text for text in texts if text)}"
     for batch in entry["batches"]:
         yield f"        {_batch(batch)}"
 
@@ -36,12 +44,14 @@ def _time(at_ms: int) -> str:
     return f"{time.strftime('%H:%M:%S', time.gmtime(at_ms // 1000))}.{at_ms % 1000:03d}Z"
 
 
-def _response(entry: Mapping[str, Any]) -> str:
+def _response(entry: Mapping[str, Any], details: RequestDetails) -> str:
     faults = ", ".join(f"{fault['kind']} at {fault['point']} by rule {fault['rule']}" for fault in entry["faults"])
     if entry["answer"] == NOT_WRITTEN:
         response = "no response"
     elif entry["answered"]:
         response = entry["error"] or "no error"
+        if details.first_error is not None and details.first_error.error == response and not entry["batches"]:
+            response = error_text(details.first_error, details.more_errors)
     else:
         response = str(entry["answer"]).replace("_", " ")
     return f"{response}; {faults}" if faults else response

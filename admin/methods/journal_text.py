@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ...faults.journal.journal_entries import KEPT_BY, JournalBatch, JournalEntry
+from ...faults.journal.details.texts import error_text
+from ...faults.journal.journal_batches import JournalBatch
+from ...faults.journal.journal_entries import KEPT_BY, JournalEntry
 
 # The requests of a list, oldest first; more are only counted.
 REQUESTS_SHOWN = 5
@@ -57,7 +59,9 @@ def _describe_entry(entry: JournalEntry) -> str:
         *(f"group {group_id}" for group_id in entry.group_ids),
     ]
     if entry.error is not None and not any(batch.error for batch in entry.batches):
-        parts.append(entry.error)
+        first = entry.first_error
+        is_inside = first is not None and first.error == entry.error
+        parts.append(error_text(first, entry.more_errors) if first is not None and is_inside else entry.error)
     if entry.answer != WRITTEN:
         parts.append(f"response {entry.answer.replace('_', ' ')}")
     parts += [f"rule {fault.rule}: {fault.kind} at {fault.point}" for fault in entry.faults]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from ...broker.coordinators import consumer
+from ... import protocol
 from ...faults.json_bytes import BytesValue
 from ...protocol.error_codes import KafkaError
 from ...protocol.frames import FrameError
@@ -283,7 +283,7 @@ def _decoded_assignment(protocol_type: str, assignment: bytes) -> dict[str, list
     if protocol_type != CONSUMER:
         return None
     try:
-        assigned = consumer.embedded_protocol.read_assignment(assignment).assigned_partitions
+        assigned = protocol.consumer_protocol.read_assignment(assignment).assigned_partitions
         return {topic.topic: topic.partitions for topic in assigned}
     except FrameError:
         return None

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.dispatch.held_requests import HeldRequest
-from ...faults.journal.journal_entries import BATCHES_MAX, BatchInfo
+from ...faults.journal.journal_batches import BatchInfo
+from ...faults.journal.journal_entries import BATCHES_MAX
 from ...faults.rule_error import InvalidValueError
 from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened

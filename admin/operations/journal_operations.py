@@ -10,6 +10,7 @@ from typing import Annotated, cast
 from msgspec import Meta, Struct
 
 from ...broker.runtime.long_work import SLICE_SECONDS
+from ...faults.action_refusals import ERROR_NAME, unknown_error_text
 from ...faults.journal.journal_entries import JournalEntry, search_entries, search_matches
 from ...faults.match_values import NaturalOrNone
 from ...faults.numbers import INT64_MAX, Natural
@@ -18,6 +19,7 @@ from ...faults.rules.api_checks import check_apis
 from ...faults.rules.match import Match
 from ...faults.rules.value_tests import check_match
 from ...faults.strict_json import convert, parse
+from ...protocol.error_codes import ErrorCode
 from ..control import Control
 from ..operation import Operation
 from ..page_stream import collect_page, stream_page
@@ -52,6 +54,9 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     producer_id: NaturalOrNone | None = None
     producer_epoch: NaturalOrNone | None = None
     base_sequence: NaturalOrNone | None = None
+    error: (
+        Annotated[Text, Meta(description="Only requests with this error, as a whole or inside the response.")] | None
+    ) = None
     match: JsonMatch | None = None
     since: Annotated[int, Meta(ge=0, le=INT64_MAX, description="Only requests with a greater id.")] = 0
 
@@ -91,7 +96,7 @@ class JournalExtent(Struct, kw_only=True):
 
 async def read_journal(control: Control, query: JournalQuery) -> JournalPage:
     """List the requests, oldest first."""
-    found = search_entries(control.journal, _match_of(query), since=query.since)
+    found = search_entries(control.journal, _match_of(query), since=query.since, error=_error_of(query))
     items, token = await collect_page(found, query.limit, _token_of)
     return JournalPage(items=items, next=token, dropped=control.journal.dropped)
 
@@ -99,7 +104,7 @@ async def read_journal(control: Control, query: JournalQuery) -> JournalPage:
 def stream_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
     """Return the page of read_journal in pieces of its JSON."""
     journal = control.journal
-    found = search_entries(journal, _match_of(query), since=query.since)
+    found = search_entries(journal, _match_of(query), since=query.since, error=_error_of(query))
     return stream_page(found, query.limit, _token_of, {"dropped": journal.dropped})
 
 
@@ -116,16 +121,16 @@ def journal_extent(control: Control) -> JournalExtent:
 async def count_journal(control: Control, query: JournalFilter) -> JournalCount:
     """Count the requests that match."""
     count = 0
-    for found in count_in_slices(control, _match_of(query), since=query.since):
+    for found in count_in_slices(control, _match_of(query), since=query.since, error=_error_of(query)):
         count += found
         await asyncio.sleep(0)
     return JournalCount(count=count, dropped=control.journal.dropped)
 
 
-def count_in_slices(control: Control, match: Match | None, *, since: int) -> Iterator[int]:
-    """Count the requests that match and have an id greater than since; yield how many each slice found."""
+def count_in_slices(control: Control, match: Match | None, *, since: int, error: str | None = None) -> Iterator[int]:
+    """Count the requests that search_matches yields; yield how many each slice found."""
     count, until = 0, perf_counter() + SLICE_SECONDS
-    for is_matched in search_matches(control.journal, match, since=since):
+    for is_matched in search_matches(control.journal, match, since=since, error=error):
         count += is_matched
         if perf_counter() >= until:
             yield count
@@ -155,6 +160,14 @@ def _match_of(query: JournalFilter) -> Match | None:
     match = convert(conditions, Match)
     check_journal_match(match)
     return match if conditions else None
+
+
+def _error_of(query: JournalFilter) -> str | None:
+    """Return the error of the query; None for any request. Raises RuleError for a name that no error has."""
+    error = query.error
+    if error is not None and (error not in ErrorCode.__members__ or error == ErrorCode.NONE.name):
+        raise RuleError("error", error, ERROR_NAME, f"error: {unknown_error_text(error)}")
+    return error
 
 
 def check_journal_match(match: Match) -> None:

@@ -1,16 +1,24 @@
-"""Reads the logs of a topic batch by batch, for the verdict."""
+"""Reads the logs of a topic batch by batch, and what hangs in them, for the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ...broker.metadata.metadata_image import TRANSACTION_STATE_TOPIC
+from ...faults.verdict.hanging_transactions import HangingTransaction
 from ...protocol.batches.whole_batches import split_batches
 from ...storage.log_config import Records
+from ...storage.replica_files import batches_in_files
+from ..current_coordinators import coordinated_transactions
 from ..leading_partitions import find_leading_partition
 
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
+    from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+    from ...storage.partition_log import PartitionLog
+    from ...storage.producers.producer_state_entry import ProducerStateEntry
 
 # Bytes of one read; a larger batch is read as a whole.
 READ_BYTES_MAX = 1024 * 1024
@@ -30,11 +38,7 @@ class ClusterLogs:
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
-        found = self._cluster.image.find_topic(topic)
-        if found is None or not found.has_partition(partition):
-            return
-        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
-        log = None if leader is None else leader.find_log()
+        log = self._find_log(topic, partition)
         if log is None or log.config.records is Records.GENERATED:
             # Generated records were not produced, and have nearly no end.
             return
@@ -48,3 +52,64 @@ class ClusterLogs:
             if next_offset == offset:
                 return
             offset = next_offset
+
+    def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        """Yield the batches of each replica, from the one that contains from_offset, also of nodes that are down."""
+        for node in self._cluster.nodes:
+            # What cannot be read has no names in the verdict.
+            with suppress(OSError):
+                yield from batches_in_files(node.inner_files, topic, partition, from_offset)
+
+    def hanging_transactions(self, topic: str) -> list[HangingTransaction]:
+        """Return the transactions of the topic that no coordinator will end, by partition and offset.
+
+        None while a node is down whose coordinator may end them.
+        """
+        opened = [
+            (partition, entry)
+            for partition in self.partitions(topic)
+            if (log := self._find_log(topic, partition)) is not None
+            for entry in log.producers.open_transactions()
+        ]
+        if not opened or not self._are_coordinators_running():
+            return []
+        known = {each.producer_id: each for each in coordinated_transactions(self._cluster)}
+        return [
+            _hanging(partition, entry, known.get(entry.producer_id))
+            for partition, entry in opened
+            if not _is_ended_later(known.get(entry.producer_id), (topic, partition))
+        ]
+
+    def _are_coordinators_running(self) -> bool:
+        topic = self._cluster.image.find_topic(TRANSACTION_STATE_TOPIC)
+        if topic is None:
+            return True
+        leaders = [(self._cluster.find_node(each.leader_id), each.index) for each in topic.partitions]
+        # A node that is down has no partitions.
+        return all(
+            node is not None and node.replicas.find_partition(topic.topic_id, index) is not None
+            for node, index in leaders
+        )
+
+    def _find_log(self, topic: str, partition: int) -> PartitionLog | None:
+        found = self._cluster.image.find_topic(topic)
+        if found is None or not found.has_partition(partition):
+            return None
+        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
+        return None if leader is None else leader.find_log()
+
+
+def _is_ended_later(known: TransactionMetadata | None, partition: tuple[str, int]) -> bool:
+    return known is not None and (known.is_ongoing or known.is_prepared) and partition in known.partitions
+
+
+def _hanging(partition: int, entry: ProducerStateEntry, known: TransactionMetadata | None) -> HangingTransaction:
+    assert entry.current_txn_first_offset is not None, "the producer has an open transaction"
+    return HangingTransaction(
+        partition,
+        entry.current_txn_first_offset,
+        entry.producer_id,
+        entry.producer_epoch,
+        None if known is None else known.transactional_id,
+        None if known is None else known.state_name,
+    )

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from ...broker.coordinators.internal_topics import CoordinatorType
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..control import Control
-from ..current_coordinators import is_coordinator
+from ..current_coordinators import coordinated_transactions, is_coordinator, transaction_coordinators
 from ..errors import conflict, unknown
 from ..long_calls import run_long_call
 from ..operation import Operation
@@ -20,7 +20,6 @@ from ..paging import LIMIT_DEFAULT, Limit, page_of
 if TYPE_CHECKING:
     from ...broker.coordinators.transaction.transaction_coordinator import TransactionCoordinator
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
-    from ...broker.node import Node
 
 TAG = "transactions"
 
@@ -77,7 +76,7 @@ def list_transactions(control: Control, query: TransactionQuery) -> TransactionP
     """List the transactional ids with the state of their transactions."""
     found = [
         each
-        for each in sorted(_all_known(control), key=_id_of)
+        for each in sorted(coordinated_transactions(control.cluster), key=_id_of)
         if each.transactional_id > query.since and query.state in (None, each.state_name)
     ]
     items, token = page_of(found, query.limit, transaction_info, _id_of)
@@ -158,26 +157,9 @@ def _conflicts(path: TransactionPath, change: str) -> Generator[None]:
         raise conflict(message, field="transactional_id", value=path.transactional_id) from error
 
 
-def _coordinators(control: Control) -> list[tuple[Node, TransactionCoordinator]]:
-    """Return the transaction coordinators that have been used, with their nodes."""
-    return [
-        (node, node.coordinators.transactions) for node in control.cluster.nodes if node.coordinators.has_transactions
-    ]
-
-
-def _all_known(control: Control) -> list[TransactionMetadata]:
-    """Return each transactional id of the cluster once."""
-    return [
-        known
-        for node, transactions in _coordinators(control)
-        for known in transactions.list_all()
-        if is_coordinator(control.cluster, node, CoordinatorType.TRANSACTION, known.transactional_id)
-    ]
-
-
 def _find(control: Control, transactional_id: str) -> tuple[TransactionCoordinator, TransactionMetadata]:
     """Return the coordinator of a transactional id, and its state. Raises CallError 404."""
-    for node, transactions in _coordinators(control):
+    for node, transactions in transaction_coordinators(control.cluster):
         if not is_coordinator(control.cluster, node, CoordinatorType.TRANSACTION, transactional_id):
             continue
         with suppress(KafkaError):

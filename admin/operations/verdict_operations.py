@@ -1,4 +1,4 @@
-"""Operation that returns the verdict on a topic."""
+"""Operation that returns the verdict on a topic or on a group."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.metadata.metadata_image import TopicImage
+from ...faults.consumption.group_verdict import GroupVerdict
+from ...faults.event_ids import ALLOWED, SHAPES, EventIdOf, find_event_id
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
@@ -14,55 +16,64 @@ from ...protocol.similar_names import suggestion
 from ..control import Control
 from ..leading_partitions import leading_partition_of
 from ..operation import Operation
+from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
+from .group_verdicts import judge_group
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
 
 TAG = "truth"
 
-KEY = "key"
-HEADER_PREFIX = "header:"
-EVENT_IDS = "key or header:NAME"
 # Kafka's limit of a topic name.
 TOPIC_CHARACTERS_MAX = 249
 EVENT_ID_CHARACTERS_MAX = 1000
 
 TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; it may be deleted.")]
+GroupName = Annotated[str, Meta(max_length=ID_CHARACTERS_MAX, description="The id of the group; it may be deleted.")]
 EventId = Annotated[
     str,
     Meta(
         max_length=EVENT_ID_CHARACTERS_MAX,
-        description="The event id of the test: `key`, or `header:NAME`. Finds copies from any producer.",
+        description="The event id of the test: `value`, `key`, `header:NAME` or `json:PATH` such as `json:order.id`. "
+        "Finds copies from any producer.",
     ),
 ]
 
 
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The topic, and the event id of its records."""
+    """The topic with the event id of its records, or the group."""
 
     # Documented, for programs that catch it.
     error_type = RuleError
 
-    topic: TopicName
+    topic: TopicName | None = None
     event_id: EventId | None = None
+    group: GroupName | None = None
 
 
-def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
-    """Return the counts and findings of a topic: batches stored once or twice, refused, lost or unacknowledged.
+def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict:
+    """Return the counts and findings of a topic or of a group.
 
+    Of a topic: batches stored once or twice, refused, lost or unacknowledged. Of a group: records delivered twice or
+    never, and the commits that led to it.
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
-    check_event_id(query.event_id)
+    if query.group is not None and query.topic is None and query.event_id is None:
+        return judge_group(control, query.group)
+    if query.topic is None or query.group is not None:
+        allowed = "a topic, with or without event_id, or a group"
+        raise RuleError("topic", query.topic, allowed, f"give either a topic or a group; allowed: {allowed}")
+    event_id_of = None if query.event_id is None else _event_id_of(query.event_id)
     _prepare_logs(control, query.topic)
-    return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id=query.event_id)
+    return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)
 
 
-def check_event_id(event_id: str | None) -> None:
-    """Raise RuleError unless the event id is the key or a header."""
-    if event_id in (None, KEY) or (event_id.startswith(HEADER_PREFIX) and event_id != HEADER_PREFIX):
-        return
-    hint = suggestion(event_id.partition(":")[0], (KEY, "header:NAME"))
-    message = f"event_id cannot be {event_id!r}; allowed: {EVENT_IDS}{hint}"
-    raise RuleError("event_id", event_id, EVENT_IDS, message)
+def _event_id_of(text: str) -> EventIdOf:
+    """Return what reads the event id from a record. Raises RuleError for another text."""
+    found = find_event_id(text)
+    if found is None:
+        hint = suggestion(text.partition(":")[0], SHAPES)
+        raise RuleError("event_id", text, ALLOWED, f"event_id cannot be {text!r}; allowed: {ALLOWED}{hint}")
+    return found
 
 
 def _prepare_logs(control: Control, name: str) -> None:

@@ -72,17 +72,19 @@ function countsTable(name, rows, counts) {
   return element("table", { class: "count-table", "aria-label": name }, element("tbody", {}, rows.map(row)));
 }
 
-/** Return a finding: what it means, why it is one, where it is, and links to its requests. ids: of these. */
-export function findingPart(finding, ids) {
+/** Return a finding: what it means, why it is one, where it is, and links to its requests. */
+export function findingPart(finding) {
   const { title, meaning } = meaningOf(finding);
+  const { batches, records, requests } = finding;
+  const counts = [batches > 1 ? countText(batches, "batch", "batches") : "", records ? countText(records, "record") : ""].filter(Boolean);
   return element(
     "li",
     { class: `finding${isHarmless(finding) ? " is-harmless" : ""}` },
-    element("h3", {}, title, finding.records ? element("small", {}, ` ${countText(finding.records, "record")}`) : null),
+    element("h3", {}, title, counts.length ? element("small", {}, ` ${counts.join(", ")}`) : null),
     element("p", { class: "meaning" }, meaning),
     element("p", { class: "why" }, finding.why),
     element("p", { class: "mono meaning" }, placeText(finding)),
-    ids.length ? requestLinks(ids) : null,
+    requests.length ? requestLinks(requests) : null,
   );
 }
 

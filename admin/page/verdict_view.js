@@ -1,7 +1,6 @@
 // The view of the verdict: whether each batch of a topic is in the log exactly once, and a finding for each that is not.
 
 import { button, element, emptyState, fill, whenReleased } from "./dom.js";
-import { RequestsOfFindings } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 import { Refresher } from "./refresher.js";
@@ -10,6 +9,8 @@ import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag }
 // A verdict reads whole logs.
 const REFRESH_MS = 2000;
 const FINDINGS_AT_ONCE = 50;
+// What is named after the kind of an event id and a colon.
+const NAMED_PARTS = { header: "Header name", json: "Path, such as order.id" };
 
 /**
  * Return the view of all topics, or of one.
@@ -88,19 +89,17 @@ function topicPart(journal, source, topic, eventId) {
   function draw() {
     if (answer === null) return;
     const { verdict, error } = answer;
-    const requests = new RequestsOfFindings(journal, topic);
-    const ids = (verdict?.findings ?? []).map((finding) => requests.of(finding));
-    const parts = () => (verdict === null ? [problem(error)] : verdictParts(verdict, ids));
-    redraw(place, { verdict, error, ids, findingsShown }, parts);
+    const parts = () => (verdict === null ? [problem(error)] : verdictParts(verdict));
+    redraw(place, { verdict, error, findingsShown }, parts);
   }
-  function verdictParts(verdict, ids) {
+  function verdictParts(verdict) {
     const { findings } = verdict;
     const more = findings.length - findingsShown;
     const leftOut = verdict.findings_left_out;
     return [
       verdictSummary(verdict),
       findings.length ? element("h2", {}, "Findings") : null,
-      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map((finding, at) => findingPart(finding, ids[at]))) : null,
+      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map(findingPart)) : null,
       more > 0 ? element("p", {}, button(`Show ${Math.min(more, FINDINGS_AT_ONCE)} of ${more} more`, showMore)) : null,
       leftOut ? element("p", { class: "meaning" }, `The broker left out ${countText(leftOut, "more finding")}.`) : null,
       countTables(verdict),
@@ -122,46 +121,41 @@ function topicPart(journal, source, topic, eventId) {
     source.hasEventIds ? eventIdChoice(chosen, choose) : null,
   );
   const view = refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);
-  if (!journal.entries.length) linkWhenFilled(journal, draw);
   return view;
-}
-
-/** Draw the links to requests as soon as the journal has any: a page that begins here gets them after the verdict. */
-function linkWhenFilled(journal, draw) {
-  const listener = () => {
-    journal.listeners.delete(listener);
-    draw();
-  };
-  journal.listeners.add(listener);
 }
 
 function problem(message) {
   return element("p", { class: "problem", role: "alert" }, message);
 }
 
-/** Return the choice of what makes two records the same event. onChoose: called with "", "key" or "header:NAME". */
+/** Return the choice of what makes two records the same event. onChoose: called with an event id, "" for none. */
 function eventIdChoice(eventId, onChoose) {
-  const isHeader = eventId.startsWith("header:");
-  const header = element("input", { name: "header", "aria-label": "Header name", placeholder: "header name", autocomplete: "off", hidden: !isHeader });
-  header.value = isHeader ? eventId.slice("header:".length) : "";
-  const kind = element(
-    "select",
-    { name: "event-id", "aria-label": "Event id" },
-    element("option", { value: "" }, "event id: none"),
-    element("option", { value: "key" }, "event id: key"),
-    element("option", { value: "header" }, "event id: header"),
-  );
-  kind.value = isHeader ? "header" : eventId;
-  function changed() {
-    header.hidden = kind.value !== "header";
-    if (kind.value !== "header") onChoose(kind.value);
-    else if (header.value === "") header.focus();
-    else onChoose(`header:${header.value}`);
+  const at = eventId.indexOf(":");
+  const part = element("input", { name: "part", autocomplete: "off" });
+  part.value = at < 0 ? "" : eventId.slice(at + 1);
+  const option = (value) => element("option", { value }, `event id: ${value || "none"}`);
+  const kind = element("select", { name: "event-id", "aria-label": "Event id" }, ["", "value", "key", ...Object.keys(NAMED_PARTS)].map(option));
+  kind.value = at < 0 ? eventId : eventId.slice(0, at);
+  function describePart() {
+    const name = NAMED_PARTS[kind.value];
+    part.hidden = name === undefined;
+    part.placeholder = name ?? "";
+    part.setAttribute("aria-label", name ?? "");
   }
-  kind.addEventListener("change", changed);
-  header.addEventListener("change", changed);
+  function changed() {
+    if (part.hidden) onChoose(kind.value);
+    else if (part.value === "") part.focus();
+    else onChoose(`${kind.value}:${part.value}`);
+  }
+  kind.addEventListener("change", () => {
+    part.value = "";
+    describePart();
+    changed();
+  });
+  part.addEventListener("change", changed);
+  describePart();
   const meaning = "Records with the same event id are one event. Copies of any producer are found by it.";
-  return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, header);
+  return element("form", { class: "filter", title: meaning, on: { submit: (event) => event.preventDefault() } }, kind, part);
 }
 
 /** Replace what a place shows if the data is other than before. A link that had the focus has it again. */

@@ -98,6 +98,7 @@ class BrokerConfig:
     producer_id_expiration_ms = Setting("producer.id.expiration.ms", int)
     producer_id_expiration_check_interval_ms = Setting("producer.id.expiration.check.interval.ms", int)
     transaction_max_timeout_ms = Setting("transaction.max.timeout.ms", int)
+    transaction_partition_verification_enable = Setting("transaction.partition.verification.enable", bool)
     transaction_version = Setting("fauxka.transaction.version", int)
     transaction_abort_interval_ms = Setting("transaction.abort.timed.out.transaction.cleanup.interval.ms", int)
     transaction_remove_expired_interval_ms = Setting("transaction.remove.expired.transaction.cleanup.interval.ms", int)

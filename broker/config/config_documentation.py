@@ -173,6 +173,9 @@ _BROKER_LINES = {
     "super.users": "The principals that may do everything, separated by semicolons.",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "How often timed out transactions are aborted.",
     "transaction.max.timeout.ms": "The longest transaction timeout that a producer may ask for.",
+    "transaction.partition.verification.enable": (
+        "Whether clients before KIP-890 may append only to partitions of an open transaction."
+    ),
     "transaction.remove.expired.transaction.cleanup.interval.ms": "How often expired ids are deleted.",
     "transaction.state.log.min.isr": "The min.insync.replicas of __transaction_state.",
     "transaction.state.log.num.partitions": "The partitions of __transaction_state.",

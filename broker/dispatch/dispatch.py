@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import cached_property
 from struct import Struct
+from time import monotonic_ns
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
@@ -204,6 +205,8 @@ class Dispatcher:
         if self.observer is not None:
             is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
+            context.kept_response = None
+            context.arrived_ns = monotonic_ns()
         if self._plan.is_armed and replacement is None:
             pipeline = self._pipelines[route.api_key]
             outcome: Outcome = self.fault_injector.handle(context, pipeline, frame, position, end)
@@ -230,6 +233,7 @@ class Dispatcher:
         observer = self.observer
         if type(response) is list and not is_late:
             if observer is not None:
+                context.took_ns = monotonic_ns() - context.arrived_ns
                 context.request_id = observer.handled(context, size, RESPONDED)
             return response
         if observer is not None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from time import monotonic_ns
 from typing import TYPE_CHECKING, assert_never, cast
 
 from ...faults.actions import (
@@ -331,6 +332,7 @@ class FaultInjector:
             buffers = await in_thread(lambda: encode_response(request, response))
         else:
             buffers = encode_response(request, response)
+        await self._reports.responded(request, response, buffers)
         fault = self.plan.answering(request)
         if fault is None:
             return ResponsePlan(buffers)
@@ -368,8 +370,8 @@ class FaultInjector:
             case _:
                 assert_never(fault.action)
 
-    def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> Deferred[bool]:
-        """Hold the request. The result is true when it is released, and false when it is given up."""
+    async def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> bool:
+        """Hold the request. Return true when it is released, and false when it is given up."""
         # No request may pass an authentication.
         may_be_passed = not (action.mute or request.is_of_sasl)
         released: Deferred[bool] = Deferred(is_applied=may_be_passed, is_in_order=not action.release_order)
@@ -377,7 +379,10 @@ class FaultInjector:
         held_id = self.held.keep(fault.kind, point, fault.rule_id, request, callbacks)
         if isinstance(action, Delay):
             self.held.release_after(held_id, action.ms)
-        return released
+        began_ns = monotonic_ns()
+        is_released = await released
+        self._reports.held(request, monotonic_ns() - began_ns)
+        return is_released
 
     def _end(self, action: Drop | Close | Reset | Crash) -> ResponsePlan | None:
         """End the connection, or only send no response."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..runtime.long_work import in_steps
+
 if TYPE_CHECKING:
     from ...faults.fault import Fault
+    from ..requests.encoded_response import Response
     from ..requests.fault_ports import RequestObserver
+    from ..runtime.deferred import Buffers
     from .owned_request import OwnedRequest
 
 # The points.
@@ -53,6 +57,17 @@ class FaultReports:
         """Report that the response has an error although the request was applied. partitions: none means all."""
         if self._observer is not None:
             self._observer.response_replaced(request.request_id, partitions, error_code)
+
+    async def responded(self, request: OwnedRequest, response: Response, encoded: Buffers) -> None:
+        """Report the response. encoded: its frame."""
+        if self._observer is not None:
+            kept = self._observer.keep_response(request, request.message, response, encoded)
+            self._observer.responded(request.request_id, await in_steps(kept))
+
+    def held(self, request: OwnedRequest, held_ns: int) -> None:
+        """Report that a fault has held the request, or its response, for held_ns."""
+        if self._observer is not None:
+            self._observer.held(request.request_id, held_ns)
 
     def unanswered(self, request: OwnedRequest) -> None:
         """Report that the response is never written, or not as a whole."""

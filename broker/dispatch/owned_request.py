@@ -43,6 +43,7 @@ class OwnedRequest(RequestContext):
         self.correlation_id = context.correlation_id
         self.now_ms = context.now_ms
         self.kept_body = context.kept_body
+        self.arrived_ns = context.arrived_ns
         self.size = context.size
         self.pipeline = pipeline
         self.api: Api = pipeline.api

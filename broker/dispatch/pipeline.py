@@ -30,7 +30,7 @@ from ..requests.encoded_response import awaited, encode_response
 from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
 from ..runtime.deferred import Buffers, Deferred, WaitFailed
-from ..runtime.long_work import Step, in_thread
+from ..runtime.long_work import Step, has_steps, in_steps, in_thread
 
 if TYPE_CHECKING:
     from ...protocol.request_facts import Request
@@ -87,10 +87,23 @@ class Pipeline:
         except Exception as error:
             handled = self.failure(context, error)
         if type(handled) is CoroutineType or isinstance(handled, Deferred):
-            return self._run(context, self._encode_later(context, cast("Waiting", handled)))
+            return self._run(context, self._encode_later(context, request, cast("Waiting", handled)))
         response = cast("Response | None", handled)
         context.error_code = getattr(response, "error_code", 0)
-        return None if response is None else encode_response(context, response)
+        return None if response is None else self._encode(context, request, response)
+
+    def _encode(
+        self, context: RequestContext, request: Request, response: Response
+    ) -> Buffers | Deferred[Buffers] | None:
+        """Encode the response, and give the journal what it keeps of it."""
+        buffers = encode_response(context, response)
+        observer = context.node.observer
+        if observer is not None:
+            kept = observer.keep_response(context, request, response, buffers)
+            if has_steps(kept):
+                return self._run(context, _keep_in_steps(context, kept, buffers))
+            context.kept_response = kept
+        return buffers
 
     def _run(
         self, context: RequestContext, work: Coroutine[Step, object, Buffers]
@@ -101,9 +114,11 @@ class Pipeline:
 
     async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers:
         request = await in_thread(lambda: self.decode(body, context.api_version))
-        return await self._encode_later(context, self.completed(context, request), is_large=True)
+        return await self._encode_later(context, request, self.completed(context, request), is_large=True)
 
-    async def _encode_later(self, context: RequestContext, handled: Waiting, *, is_large: bool = False) -> Buffers:
+    async def _encode_later(
+        self, context: RequestContext, request: Request, handled: Waiting, *, is_large: bool = False
+    ) -> Buffers:
         # Later requests of the connection may have passed in the meantime.
         header = context.response_header
         try:
@@ -118,8 +133,14 @@ class Pipeline:
         if not long_work.has_waited:
             context.error_code = getattr(response, "error_code", 0)
         if is_large or long_work.is_interrupted:
-            return await in_thread(lambda: encode_response(header, response))
-        return encode_response(header, response)
+            buffers = await in_thread(lambda: encode_response(header, response))
+        else:
+            buffers = encode_response(header, response)
+        observer = context.node.observer
+        if observer is not None and self.api.key is not ApiKey.PRODUCE:
+            kept = observer.keep_response(context, request, response, buffers)
+            return await _keep_in_steps(context, kept, buffers)
+        return buffers
 
     # -- decoding
 
@@ -170,3 +191,15 @@ class Pipeline:
             raise FrameError(f"{self.api.name} failed, and its response has no error code")
         set_values(response, {"error_code": ErrorCode.UNKNOWN_SERVER_ERROR})
         return response
+
+
+async def _keep_in_steps(context: RequestContext, kept: object, buffers: Buffers) -> Buffers:
+    """Give the journal what it keeps of a response, and return its bytes. kept: as of RequestObserver.keep_response."""
+    kept = await in_steps(kept)
+    observer = context.node.observer
+    if observer is None or not context.node.long_work.has_waited:
+        context.kept_response = kept
+    else:
+        # The request is in the journal already.
+        observer.responded(context.request_id, kept)
+    return buffers

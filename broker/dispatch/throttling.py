@@ -69,7 +69,7 @@ class Throttling:
         if self._api.key is ApiKey.PRODUCE:
             bytes_ms = quotas.record(PRODUCER_BYTE_RATE, client, context.size)
         else:
-            mutations_ms = context.mutations_throttled_until_ms - context.node.clock.now_ms()
+            mutations_ms = context.mutations_throttled_until_ms - context.node.clock.steady_ms()
         if response is not None:
             request_ms = quotas.record_request_time(client, spent_ns)
         throttle_ms = max(bytes_ms, mutations_ms, request_ms, 0)

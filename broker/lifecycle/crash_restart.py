@@ -98,6 +98,7 @@ def crash_node(
             logs = node.replicas.logs
             written = (LOG_START_OFFSET_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
             logs.write_checkpoints({name: logs.checkpoint(name) for name in written})
+    _report_lost_writes(node)
     for partition in node.replicas.partitions():
         partition.is_deleted = True
         log = partition.find_log()
@@ -116,6 +117,16 @@ def crash_node(
     if node.file_faults is not None:
         node.file_faults.machine_stopped()
     return crashed
+
+
+def _report_lost_writes(node: Node) -> None:
+    """Report what the files may lose with the crash, because a file fault kept it from the disk."""
+    if node.file_faults is None or not node.file_faults.is_armed:
+        return
+    for partition in node.replicas.partitions():
+        log = partition.find_log()
+        if log is not None:
+            node.replicas.before_removal(partition.topic_name, partition.index, log.recovery_point)
 
 
 async def close_node(cluster: Cluster, node: Node) -> CrashedNode:

@@ -78,7 +78,7 @@ class LogScheduler:
 
     def flush_by_time(self) -> None:
         """Flush the logs whose flush.ms has passed."""
-        now_ms = self._replicas.clock.now_ms()
+        now_ms = self._replicas.clock.steady_ms()
         for partition in self._replicas.partitions():
             if partition.flusher is not None:
                 partition.flusher.flush_if_due(now_ms)

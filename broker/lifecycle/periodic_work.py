@@ -69,7 +69,9 @@ class PeriodicWork:
             await cleaner_thread.stop()
 
     def _remove_expired_tokens(self) -> None:
-        self._cluster.controller.remove_expired_tokens(self._cluster.clock.now_ms())
+        clock = self._cluster.clock
+        for token_id in self._cluster.controller.remove_expired_tokens(clock.now_ms()):
+            clock.note_expired("tokens", token_id)
 
     def _every(self, interval_ms: int, work: Callable[[], None]) -> None:
         """Run work every interval_ms of the cluster's clock; never if interval_ms is 0."""

@@ -365,10 +365,9 @@ class Controller:
         """The changes of delegation tokens."""
         return metadata.delegation_token_control.DelegationTokenControl(self.image, self.metadata_changed)
 
-    def remove_expired_tokens(self, now_ms: int) -> None:
-        """Remove the delegation tokens that have expired. now_ms: the time of the cluster's clock."""
-        if self.image.has_security:
-            self.delegation_tokens.remove_expired(now_ms)
+    def remove_expired_tokens(self, now_ms: int) -> list[str]:
+        """Remove the delegation tokens that have expired, and return their ids. now_ms: of the cluster's clock."""
+        return self.delegation_tokens.remove_expired(now_ms) if self.image.has_security else []
 
     # -- brokers
 

@@ -84,11 +84,16 @@ class DelegationTokenControl:
             raise _error(ErrorCode.DELEGATION_TOKEN_EXPIRED)
         return self._expire_later(token, now_ms, period_ms)
 
-    def remove_expired(self, now_ms: int) -> None:
-        """Remove the tokens that have expired. Called every delegation.token.expiry.check.interval.ms."""
-        for token in [each for each in self._image.security.tokens.values() if each.is_expired(now_ms)]:
+    def remove_expired(self, now_ms: int) -> list[str]:
+        """Remove the tokens that have expired, and return their ids.
+
+        Called every delegation.token.expiry.check.interval.ms.
+        """
+        expired = [each for each in self._image.security.tokens.values() if each.is_expired(now_ms)]
+        for token in expired:
             logger.info("delegation token %s of %s has expired", token.token_id, token.owner)
             self._remove(token)
+        return [token.token_id for token in expired]
 
     @property
     def _config(self) -> BrokerConfig:

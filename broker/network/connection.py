@@ -315,7 +315,7 @@ class Connection(asyncio.BufferedProtocol):
         observer = self._dispatcher.observer
         if observer is not None:
             if self._is_open():
-                observer.answered(request_id)
+                observer.answered(request_id, monotonic_ns())
             else:
                 observer.unanswered(request_id)
 

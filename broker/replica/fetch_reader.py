@@ -113,7 +113,9 @@ class FetchReader:
                     answer = self._unknown_partition(key)
                 unknown.append((key[0], answer))
             else:
-                result.partitions.append((key[0], self._read_partition(partition, asked, result)))
+                answer = self._read_partition(partition, asked, result)
+                result.partitions.append((key[0], answer))
+            answer.fetch_offset = asked.fetch_offset
         result.partitions += unknown + self.denied
         return result
 
@@ -187,7 +189,7 @@ class FetchReader:
         )
         if is_committed_only:
             answer.aborted_transactions = _aborted_transactions(log, asked.fetch_offset, upper_offset)
-        answer.records, answer.records_bytes = fetched.views, fetched.size
+        answer.records, answer.records_bytes, answer.last_offset = fetched.views, fetched.size, fetched.last_offset
         result.records_bytes += fetched.size
         return answer
 

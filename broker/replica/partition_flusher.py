@@ -71,7 +71,7 @@ class PartitionFlusher:
         self._is_retired = False
         self._waiting: list[tuple[int, StepDone]] = []
         # When the log was last flushed as a whole, for flush.ms.
-        self.flushed_ms = clock.now_ms()
+        self.flushed_ms = clock.steady_ms()
 
     def of_log(self, log: PartitionLog) -> PartitionFlusher:
         """Return the flusher of another log of the same partition, and fail what waits for this one."""
@@ -144,7 +144,7 @@ class PartitionFlusher:
             return
         self._has_failed = error is not None
         if error is None:
-            self.flushed_ms = self._clock.now_ms()
+            self.flushed_ms = self._clock.steady_ms()
             self._observer.storage_works("flush")
         elif not self._observer.is_deleted:
             self._observer.storage_failed("flush", error)

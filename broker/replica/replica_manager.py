@@ -8,7 +8,7 @@ creates its log on first use, because most partitions of a test are never used.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ...storage.append_result import AppendResult
     from ...storage.log_manager import LogManager
     from ...storage.partition_log import PartitionLog
+    from ..runtime.expirations import Kind
     from .replication import AlterIsr, FetchLater
 
 logger = logging.getLogger(__name__)
@@ -64,6 +65,8 @@ class ReplicaManager:
         # Ports of the replication. A cluster of one node has no followers.
         self.alter_isr: AlterIsr = lambda partition, isr: False
         self.fetch_later: FetchLater = lambda leader: None
+        # Called with topic name, partition and offset before the records of a replica from there on are removed.
+        self.before_removal: Callable[[str, int, int], None] = lambda topic, index, offset: None
         self._file_faults = file_faults
         self._log_configs = LogConfigCache(self.config)
         self._partitions: dict[bytes, list[Partition]] = {}
@@ -219,6 +222,7 @@ class ReplicaManager:
         """Remove the records from end_offset on. Raises OSError."""
         now_ms, ahead_ms = self.clock.now_ms(), self.clock.most_ahead_ms
         name = partition.topic_name, partition.index
+        self.before_removal(*name, end_offset)
         partition.replace_log(self.logs.truncate(*name, end_offset, now_ms=now_ms, ahead_ms=ahead_ms))
 
     def restart_log(self, partition: Partition, offset: int) -> None:
@@ -252,11 +256,15 @@ class ReplicaManager:
 
     def enforce_retention(self) -> None:
         """Delete the segments that are past retention.ms or retention.bytes."""
-        self.logs.enforce_retention(self.clock.now_ms())
+        self._note_expired("segments", self.logs.enforce_retention(self.clock.now_ms()))
 
     def expire_producers(self) -> None:
         """Remove the producers that were idle for producer.id.expiration.ms."""
-        self.logs.remove_expired_producers(self.clock.now_ms())
+        self._note_expired("producers", self.logs.remove_expired_producers(self.clock.now_ms()))
+
+    def _note_expired(self, kind: Kind, counts: Mapping[str, int]) -> None:
+        for name, count in counts.items():
+            self.clock.note_expired(kind, name, count)
 
     def log_decision(self, partition: Partition, decision: AppendResult | AppendRefused) -> None:
         """Log why a batch was refused, or recognised as a duplicate."""

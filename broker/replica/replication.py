@@ -125,7 +125,7 @@ class Replication:
         """Apply the replicas and the ISR of the image."""
         self.isr = list(registration.isr)
         others = [node_id for node_id in registration.replicas if node_id != self._node_id]
-        now_ms = self._clock.now_ms()
+        now_ms = self._clock.steady_ms()
         self.followers = {node_id: self.followers.get(node_id) or Follower(node_id, now_ms) for node_id in others}
         self.advance()
 
@@ -152,14 +152,14 @@ class Replication:
         """Note that a follower does not get the next appends."""
         if follower.is_fetching:
             follower.is_fetching = False
-            follower.caught_up_ms = self._clock.now_ms()
+            follower.caught_up_ms = self._clock.steady_ms()
 
     def has_caught_up(self, follower: Follower, partition: Replica) -> None:
         """Note that a follower has the whole log, and gets each append from now on."""
         follower.partition, follower.is_fetching = partition, True
         log = self._leader.find_log()
         follower.end_offset = 0 if log is None else log.log_end_offset
-        follower.caught_up_ms = self._clock.now_ms()
+        follower.caught_up_ms = self._clock.steady_ms()
         self.advance()
         self.expand_isr()
 
@@ -273,7 +273,7 @@ class Replication:
 
     def shrink_isr(self, lag_max_ms: int) -> None:
         """Propose an ISR without the followers that have been behind for lag_max_ms."""
-        log, now_ms = self._leader.find_log(), self._clock.now_ms()
+        log, now_ms = self._leader.find_log(), self._clock.steady_ms()
         # Before the first record there may be no log.
         end_offset = 0 if log is None else log.log_end_offset
         lagging = {

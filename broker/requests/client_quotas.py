@@ -119,7 +119,7 @@ class ClientQuotas:
         if found is None:
             return 0
         entity, limit = found
-        now_ms = self._clock.now_ms()
+        now_ms = self._clock.steady_ms()
         rate = self._rate_of(key, entity, now_ms)
         rate.record(value, now_ms)
         return rate.throttle_time_ms(limit, now_ms)
@@ -128,7 +128,7 @@ class ClientQuotas:
         """Take back a recorded value."""
         found = self._image().find_for_client(key, *client)
         if found is not None:
-            now_ms = self._clock.now_ms()
+            now_ms = self._clock.steady_ms()
             self._rate_of(key, found[0], now_ms).record(-value, now_ms)
 
     def fetch_bytes_max(self, client: QuotaClient, maximum: int) -> int:
@@ -158,7 +158,7 @@ class ClientQuotas:
             return 0
         entity, limit = found
         entity = _key_of(entity)
-        now_ms = self._clock.now_ms()
+        now_ms = self._clock.steady_ms()
         bucket = self._buckets.get(entity)
         if bucket is None:
             _make_room(self._buckets)
@@ -179,7 +179,7 @@ class ClientQuotas:
         limit = self._limit_of_address.get(address, self._default_limit)
         if limit is None:
             return 0
-        now_ms = self._clock.now_ms()
+        now_ms = self._clock.steady_ms()
         rate = self._rate_of(CONNECTION_CREATION_RATE, ((IP, address),), now_ms)
         rate.record(1, now_ms)
         throttle_ms = rate.throttle_time_ms(limit, now_ms)

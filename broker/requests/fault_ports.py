@@ -10,11 +10,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from ..runtime.deferred import Buffers, Deferred
+from .request_context import ResponseObserver
 
 if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
     from ...storage.deleted_records import DeletedRecords
+    from .consumption_observer import ConsumptionObserver
     from .request_context import RequestContext
 
 # The response of a handled request: written next, pending, or none (acks=0).
@@ -64,8 +66,13 @@ class FaultPlan(Protocol):
         ...
 
 
-class RequestObserver(Protocol):
+class RequestObserver(ResponseObserver, Protocol):
     """Records what happens to each request. The request ids that it returns identify the request in later calls."""
+
+    @property
+    def consumption(self) -> ConsumptionObserver:
+        """The observer of consumers."""
+        ...
 
     def handled(self, context: RequestContext, size: int, state: int) -> int:
         """Record a request that its handler has handled, and return its id.
@@ -74,8 +81,12 @@ class RequestObserver(Protocol):
         """
         ...
 
-    def answered(self, request_id: int) -> None:
-        """Record that a pending response was written."""
+    def held(self, request_id: int, held_ns: int) -> None:
+        """Record that a fault has held the request, or its response, for held_ns."""
+        ...
+
+    def answered(self, request_id: int, at_ns: int = 0) -> None:
+        """Record that a pending response was written. at_ns: of a monotonic clock."""
         ...
 
     def unanswered(self, request_id: int) -> None:

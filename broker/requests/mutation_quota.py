@@ -27,6 +27,6 @@ def record_mutations(context: RequestContext, count: int, *, strict_since: int) 
     is_strict = context.api_version >= strict_since
     throttle_ms = quotas.take_mutations(context.quota_client, count, is_strict=is_strict)
     if throttle_ms:
-        context.mutations_throttled_until_ms = context.node.clock.now_ms() + throttle_ms
+        context.mutations_throttled_until_ms = context.node.clock.steady_ms() + throttle_ms
         if is_strict:
             raise KafkaError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)

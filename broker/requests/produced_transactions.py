@@ -3,8 +3,9 @@
 - A partition that already has the producer's open transaction is not verified again.
 - A batch in an older epoch than the producer's last one in the partition is refused before it is verified, even if the
   producer id is no longer the one of the transactional id (tests/golden/exhausted_epochs-4.3.0.jsonl).
-- The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce. From
-  version 12 on, it adds the partition to the transaction.
+- The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce, unless
+  transaction.partition.verification.enable is false: then a batch behind the end of its transaction is appended. From
+  version 12 on, the first batch adds the partition to the transaction.
 
 Source: ReplicaManager.handleProduceAppend and AddPartitionsToTxnManager, Kafka 4.3.0.
 """
@@ -24,7 +25,7 @@ from ...protocol.produced_records import (
 )
 from ...storage.append_refused import AppendRefused
 from ...storage.producers.unverified_producers import UnverifiedProducer
-from ..coordinators.transaction.transaction_check import TransactionCheck
+from ..coordinators.transaction.transaction_check import TransactionCheck, is_checked
 
 if TYPE_CHECKING:
     from ...protocol.produce_codec import PartitionResponse
@@ -59,7 +60,11 @@ def join_transaction(
     if len(producers) > 1:
         words = "Transactional records contained more than one producer ID"
         raise RequestRefused(ErrorCode.INVALID_PRODUCER_ID_MAPPING, words, words)
-    if not producers or transactional_id is None:
+    if (
+        not producers
+        or transactional_id is None
+        or not is_checked(context.node.replicas.config, adds_partitions=context.api_version >= JOINS_SINCE)
+    ):
         return list(accepted)
     (producer,) = producers
     first: dict[tuple[str, int], tuple[PartitionResponse, Partition, memoryview]] = {}

@@ -11,7 +11,9 @@ from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
 
 if TYPE_CHECKING:
+    from ...protocol.codec_messages import Response
     from ...protocol.error_codes import ErrorCode
+    from ...protocol.request_facts import Request
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
     from ..config.broker_config import BrokerConfig
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
+    from .consumption_observer import ConsumptionObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -50,6 +53,21 @@ Decision = tuple[str, int, "AppendResult | AppendRefused"]
 HandleFrame = Callable[["RequestContext", memoryview, int, int], "Buffers | Deferred[Buffers] | None"]
 
 
+class ResponseObserver(Protocol):
+    """Records the response to each request: the journal."""
+
+    def keep_response(self, context: RequestContext, request: Request, response: Response, encoded: Buffers) -> object:
+        """Return what to keep of a response, or a generator of steps that returns it. encoded: its frame.
+
+        It becomes the kept_response of the context, or is reported to responded.
+        """
+        ...
+
+    def responded(self, request_id: int, kept: object) -> None:
+        """Record the response to a request that was reported before. kept: as of keep_response."""
+        ...
+
+
 class NodeServices(Protocol):
     """The parts of the node that handlers use."""
 
@@ -63,6 +81,16 @@ class NodeServices(Protocol):
     check_listener_configs: Callable[[Mapping[str, str]], None] | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def consumption(self) -> ConsumptionObserver | None:
+        """What records deliveries and commits; None without a journal."""
+        ...
+
+    @property
+    def observer(self) -> ResponseObserver | None:
+        """The journal; None without one."""
+        ...
 
     @property
     def reaches_controller(self) -> bool:
@@ -175,6 +203,7 @@ class RequestContext:
         "api_and_version",
         "api_key",
         "api_version",
+        "arrived_ns",
         "batches",
         "client_id",
         "connection",
@@ -185,6 +214,7 @@ class RequestContext:
         "is_flexible",
         "kept_body",
         "kept_client_id",
+        "kept_response",
         "mutations_throttled_until_ms",
         "node",
         "now_ms",
@@ -192,6 +222,7 @@ class RequestContext:
         "request_id",
         "route",
         "size",
+        "took_ns",
         "unpack_header",
         "unpack_produce_head",
     )
@@ -225,6 +256,11 @@ class RequestContext:
         self.batches: list[Decision] | None = None
         # The request body, for the journal; None for a Produce, whose decisions are recorded instead.
         self.kept_body: bytes | None = None
+        # For the journal: what it keeps of the response, if that is not pending; when the request arrived, and how long
+        # it took, by a monotonic clock.
+        self.kept_response: object = None
+        self.arrived_ns = 0
+        self.took_ns = 0
         # Until when the client is throttled, because the request creates or deletes too many partitions; or 0.
         self.mutations_throttled_until_ms = 0
         # The size of its frame in bytes, without the size field.

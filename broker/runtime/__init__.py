@@ -1,4 +1,4 @@
-"""What runs the broker, and knows nothing of Kafka: clock, event loop, threads, pending results, long work, log output.
+"""What runs the broker: clock, event loop, threads, pending results, long work, log output. Knows nothing of Kafka.
 
 - `clock.py` is the source of time for timeouts and expiries, and a test moves it. Only sockets and slices of long work
   have real time.

@@ -9,6 +9,10 @@ Rules:
 - A manual clock moves only by `advance`. In a callback that `advance` runs, `now_ms` is the callback's due time.
 - Clients have the machine's clock. `ahead_ms` is how far this clock is ahead of it: 0 in a real clock that was never
   moved, negative while a manual clock stands. The clients of a clock that was created standing stand with it.
+- An advance leaves no time for anything outside. A timer with `is_spared` waits for something there: an advance with
+  `spares` does not end it, and it begins anew when the advance is over.
+- `skew_ms` is an error of the date: `now_ms` has it, `steady_ms`, `ahead_ms` and all delays do not. Durations are
+  differences of `steady_ms`; what stamps a record or is compared with a timestamp of a client or a token uses `now_ms`.
 """
 
 from __future__ import annotations
@@ -22,12 +26,16 @@ from enum import Enum
 from time import monotonic_ns, time_ns
 from typing import Protocol
 
+from .expirations import Expirations, Kind
+
 logger = logging.getLogger(__name__)
 
 _NS_PER_MS = 1_000_000
 
 # Far beyond the needs of tests, and far from the greatest timestamp on the wire.
 ADVANCE_MS_MAX = 1000 * 366 * 24 * 3600 * 1000
+# The same, in both directions.
+SKEW_MS_MAX = ADVANCE_MS_MAX
 # The maximum number of runs of recurring work within one advance. Recurring work finds everything that is due whenever
 # it runs, so an advance by eight days need not run it 700,000 times.
 RUNS_PER_ADVANCE_MAX = 64
@@ -50,8 +58,21 @@ class Clock(Protocol):
         """Return the time in ms since 1970-01-01T00:00:00Z."""
         ...
 
-    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
-        """Run callback once, delay_ms milliseconds from now, on the event loop's thread."""
+    def steady_ms(self) -> int:
+        """Return the time without the skew. Durations are differences of it."""
+        ...
+
+    def note_expired(self, kind: Kind, name: str, count: int = 1) -> None:
+        """Report that a timer ended something. See Expirations.note; no effect outside an advance."""
+        ...
+
+    def call_later(
+        self, delay_ms: int, callback: Callable[[], None], is_spared: Callable[[], bool] | None = None
+    ) -> Timer:
+        """Run callback once, delay_ms milliseconds from now, on the event loop's thread.
+
+        is_spared: whether an advance with `spares` spares it; None for never.
+        """
         ...
 
     def call_every(self, interval_ms: int, work: Callable[[], None]) -> Timer:
@@ -73,11 +94,21 @@ class ClockMode(Enum):
 class _Timer:
     """A callback and its due time, on the scale of the clock's elapsed time."""
 
-    __slots__ = ("_clock", "callback", "due_ns", "interval_ms")
+    __slots__ = ("_clock", "callback", "delay_ns", "due_ns", "interval_ms", "is_spared")
 
-    def __init__(self, clock: AdjustableClock, due_ns: int, callback: Callable[[], None], interval_ms: int) -> None:
+    def __init__(
+        self,
+        clock: AdjustableClock,
+        delay_ns: int,
+        callback: Callable[[], None],
+        *,
+        interval_ms: int = 0,
+        is_spared: Callable[[], bool] | None = None,
+    ) -> None:
         self._clock = clock
-        self.due_ns = due_ns
+        self.delay_ns = delay_ns
+        self.due_ns = clock.elapsed_ns() + delay_ns
+        self.is_spared = is_spared
         # None after it was cancelled or has run.
         self.callback: Callable[[], None] | None = callback
         # 0 for a callback that runs once.
@@ -97,7 +128,7 @@ class AdjustableClock:
         "_ahead_ms",
         "_cancelled_count",
         "_elapsed_ahead_ns",
-        "_is_advancing",
+        "_expirations",
         "_order",
         "_stands_at_elapsed_ns",
         "_stands_at_ms",
@@ -106,6 +137,7 @@ class AdjustableClock:
         "_wake",
         "_wake_due_ns",
         "most_ahead_ms",
+        "skew_ms",
     )
 
     def __init__(self, standing_at_ms: int | None = None) -> None:
@@ -113,7 +145,8 @@ class AdjustableClock:
         self._order = itertools.count()
         self._timers: list[tuple[int, int, _Timer]] = []
         self._cancelled_count = 0
-        self._is_advancing = False
+        # Of the advance that is under way; None at all other times.
+        self._expirations: Expirations | None = None
         self._started_standing_at_ms = standing_at_ms
         # The sum of all advances, as date and as elapsed time: this clock's time minus the machine's.
         self._ahead_ms = 0
@@ -126,15 +159,21 @@ class AdjustableClock:
         self._wake_due_ns = 0
         # The greatest ahead_ms since the start or the last reset.
         self.most_ahead_ms = 0
+        # How far the date is ahead of the clients' beside ahead_ms; negative behind it.
+        self.skew_ms = 0
 
     def now_ms(self) -> int:
-        """Return the time in ms since 1970-01-01T00:00:00Z."""
+        """Return the time in ms since 1970-01-01T00:00:00Z, with the skew."""
+        return self.steady_ms() + self.skew_ms
+
+    def steady_ms(self) -> int:
+        """Return the time without the skew. Durations are differences of it."""
         stands_at_ms = self._stands_at_ms
         return time_ns() // _NS_PER_MS + self._ahead_ms if stands_at_ms is None else stands_at_ms
 
     @property
     def ahead_ms(self) -> int:
-        """This clock's time minus that of the clients' clocks, in ms."""
+        """This clock's time minus that of the clients' clocks, in ms, without the skew."""
         stands_at_ms = self._stands_at_ms
         if stands_at_ms is None:
             return self._ahead_ms
@@ -158,12 +197,14 @@ class AdjustableClock:
 
     # -- timers
 
-    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Timer:
+    def call_later(
+        self, delay_ms: int, callback: Callable[[], None], is_spared: Callable[[], bool] | None = None
+    ) -> Timer:
         """Run callback once, when the clock has advanced by delay_ms.
 
-        Raises RuntimeError on a real clock without a running event loop.
+        is_spared: see Clock. Raises RuntimeError on a real clock without a running event loop.
         """
-        return self._schedule(_Timer(self, self.elapsed_ns() + max(0, delay_ms) * _NS_PER_MS, callback, 0))
+        return self._schedule(_Timer(self, max(0, delay_ms) * _NS_PER_MS, callback, is_spared=is_spared))
 
     def call_every(self, interval_ms: int, work: Callable[[], None]) -> Timer:
         """Run work every interval_ms, until it is cancelled, even if it raises.
@@ -172,7 +213,7 @@ class AdjustableClock:
         times at even intervals, and at its last due time.
         """
         assert interval_ms > 0, f"work every {interval_ms} ms"
-        return self._schedule(_Timer(self, self.elapsed_ns() + interval_ms * _NS_PER_MS, work, interval_ms))
+        return self._schedule(_Timer(self, interval_ms * _NS_PER_MS, work, interval_ms=interval_ms))
 
     def cancel_all(self) -> None:
         """Cancel all callbacks."""
@@ -242,47 +283,59 @@ class AdjustableClock:
 
     def set_mode(self, mode: ClockMode) -> None:
         """Stop the clock, or let it run on from its current time. Due times of callbacks do not change."""
-        assert not self._is_advancing, "the clock is being advanced"
+        assert self._expirations is None, "the clock is being advanced"
         if mode is self.mode:
             return
-        now_ms, elapsed_ns = self.now_ms(), self.elapsed_ns()
+        steady_ms, elapsed_ns = self.steady_ms(), self.elapsed_ns()
         if mode is ClockMode.MANUAL:
             self._sleep()
-            self._stands_at_ms, self._stands_at_elapsed_ns = now_ms, elapsed_ns
+            self._stands_at_ms, self._stands_at_elapsed_ns = steady_ms, elapsed_ns
             return
         self._stands_at_ms = self._stands_at_elapsed_ns = None
-        self._ahead_ms = now_ms - time_ns() // _NS_PER_MS
+        self._ahead_ms = steady_ms - time_ns() // _NS_PER_MS
         self._elapsed_ahead_ns = elapsed_ns - monotonic_ns()
         self._wake_for_first()
 
-    def advance(self, by_ms: int) -> None:
+    def advance(self, by_ms: int, *, spares: bool = False) -> Expirations:
         """Advance the clock by by_ms and run the callbacks that become due; see call_every for recurring work.
 
-        A callback may schedule further ones. Raises ValueError if by_ms is not in 0..ADVANCE_MS_MAX.
+        spares: not those that say they are spared; their whole delay begins anew at the end.
+        A callback may schedule further ones. Returns what the callbacks ended.
+        Raises ValueError if by_ms is not in 0..ADVANCE_MS_MAX.
         """
         if not 0 <= by_ms <= ADVANCE_MS_MAX:
             raise ValueError(f"a clock is advanced by 0 to {ADVANCE_MS_MAX} ms, not by {by_ms}")
-        assert not self._is_advancing, "the clock is being advanced"
+        assert self._expirations is None, "the clock is being advanced"
         mode = self.mode
         self.set_mode(ClockMode.MANUAL)
-        self._is_advancing = True
+        ended = self._expirations = Expirations()
         try:
-            self._advance_standing(by_ms)
+            self._advance_standing(by_ms, spares=spares)
         finally:
-            self._is_advancing = False
+            self._expirations = None
             self.most_ahead_ms = max(self.most_ahead_ms, self.ahead_ms)
             self.set_mode(mode)
+        return ended
 
-    def _advance_standing(self, by_ms: int) -> None:
+    def note_expired(self, kind: Kind, name: str, count: int = 1) -> None:
+        """Add to the result of the advance that is under way. See Expirations.note; no effect outside an advance."""
+        if self._expirations is not None:
+            self._expirations.note(kind, name, count)
+
+    def _advance_standing(self, by_ms: int, *, spares: bool) -> None:
         assert self._stands_at_ms is not None and self._stands_at_elapsed_ns is not None, "the clock is manual"
         start_ms, start_ns = self._stands_at_ms, self._stands_at_elapsed_ns
         until_ns = start_ns + by_ms * _NS_PER_MS
         stride_ms = by_ms // RUNS_PER_ADVANCE_MAX
+        spared: list[_Timer] = []
         while self._timers and self._timers[0][0] <= until_ns:
             due_ns, _, timer = heapq.heappop(self._timers)
             callback = timer.callback
             if callback is None:
                 self._cancelled_count = max(0, self._cancelled_count - 1)
+                continue
+            if spares and timer.is_spared is not None and timer.is_spared():
+                spared.append(timer)
                 continue
             # Callbacks that are overdue on a real clock run first, without a step back.
             self._stands_at_elapsed_ns = max(due_ns, self._stands_at_elapsed_ns)
@@ -293,6 +346,20 @@ class AdjustableClock:
                 timer.callback = None
             _call(callback)
         self._stands_at_ms, self._stands_at_elapsed_ns = start_ms + by_ms, until_ns
+        if spares:
+            waiting = (timer for _, _, timer in self._timers if timer.callback is not None)
+            spared += (timer for timer in waiting if timer.is_spared is not None and timer.is_spared())
+            self._begin_anew(spared, until_ns)
+
+    def _begin_anew(self, spared: list[_Timer], now_ns: int) -> None:
+        """Schedule timers again, with their whole delay from now_ns. Some may have been cancelled since."""
+        known = set(spared)
+        kept = [entry for entry in self._timers if entry[2] not in known]
+        for timer in spared:
+            timer.due_ns = now_ns + timer.delay_ns
+            kept.append((timer.due_ns, next(self._order), timer))
+        self._timers = kept
+        heapq.heapify(kept)
 
     def reset(self) -> None:
         """Return to the initial mode and time. Callbacks keep their remaining delays.
@@ -306,7 +373,7 @@ class AdjustableClock:
             self.set_mode(ClockMode.REAL)
             # Not the fraction of a millisecond that has passed since.
             self._ahead_ms = 0
-        self.most_ahead_ms = 0
+        self.most_ahead_ms = self.skew_ms = 0
 
 
 def _call(callback: Callable[[], None]) -> None:

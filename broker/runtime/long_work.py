@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from functools import cached_property, partial
 from time import perf_counter_ns, sleep
-from types import coroutine
+from types import GeneratorType, coroutine
 from typing import TypeVar, cast
 
 from ...protocol.frames import FrameError
@@ -53,6 +53,24 @@ def step() -> Generator[Step, object, None]:
 def in_thread(work: Callable[[], Result]) -> Generator[Step, object, Result]:
     """Run work in a thread and return its result."""
     return cast(Result, (yield work))
+
+
+def has_steps(result: object) -> bool:
+    """Return whether a result is a generator, which returns the result after its steps."""
+    return type(result) is GeneratorType
+
+
+async def in_steps(result: object) -> object:
+    """Return the result; that of a generator after its steps."""
+    if not has_steps(result):
+        return result
+    steps = cast("Generator[None, None, object]", result)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        await step()
 
 
 def let_others_run() -> None:

@@ -35,16 +35,20 @@ type Verdict struct {
 	Forgotten       int
 }
 
-// Finding is a batch that is not stored exactly once, deleted records, or a producer from before the last reset. Offsets are
-// empty if no batch was in the log. Rule is that of the fault that caused it. Why is the reason as a sentence.
+// Finding is batches that are not stored exactly once, a transaction that hangs, deleted records, or a producer from before
+// the last reset. Offsets are empty if no batch was in the log. Requests are the ids of its requests in the journal. Rule is
+// that of the fault that caused it. LeaderEpoch is that of batches that an election lost. Events are
+// the event ids of lost records, their keys by default. Why is the reason as a sentence.
 type Finding struct {
-	Kind, Why          string
-	Partition, Records int
-	Offsets            []int64
-	Rule               *int64
-	ProducerID         int64 `json:"producer_id"`
-	ProducerEpoch      int   `json:"producer_epoch"`
-	BaseSequence       int   `json:"base_sequence"`
+	Kind, Why                   string
+	Partition, Batches, Records int
+	Offsets, Requests           []int64
+	Events                      []string
+	Rule                        *int64
+	LeaderEpoch                 *int  `json:"leader_epoch"`
+	ProducerID                  int64 `json:"producer_id"`
+	ProducerEpoch               int   `json:"producer_epoch"`
+	BaseSequence                int   `json:"base_sequence"`
 }
 
 // String returns the finding as one line.
@@ -58,7 +62,8 @@ func (b *Broker) Verdict(topic string) (*Verdict, error) {
 	return get[*Verdict](b, "/v1/verdict?topic="+url.QueryEscape(topic))
 }
 
-// VerdictByEventID also finds events that were sent again as new records. eventID is "key" or "header:NAME".
+// VerdictByEventID also finds events that were sent again as new records. eventID is "value", "key",
+// "header:NAME" or "json:PATH".
 func (b *Broker) VerdictByEventID(topic, eventID string) (*Verdict, error) {
 	return get[*Verdict](b, "/v1/verdict?topic="+url.QueryEscape(topic)+"&event_id="+url.QueryEscape(eventID))
 }

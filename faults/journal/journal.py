@@ -2,29 +2,30 @@
 
 - A request adds one tuple to a ring and updates the delivery counts of the verdict. Requests older than the ring are
   still in the counts.
-- The ring has a maximum of requests, and one of the bytes of large requests (large_requests). Long texts of clients are
+- The ring has a maximum of requests, and one of the bytes of large requests (request_ring). Long texts of clients are
   shortened before they are kept.
-- Texts are made when the journal is read (journal_entries, verdict).
+- Texts and details are made when the journal is read (journal_entries, verdict). Until then it keeps small bodies and
+  responses as they are, and the numbers of a Fetch (kept_response).
 - No record refers to a buffer of a connection, because buffers are reused.
 - `_record_plain` handles nearly every Produce request. It is written for speed: no dataclass, no helper function.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, cast
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
 from .. import verdict
+from ..consumption.consumption_recorder import ConsumptionRecorder
 from .journal_record import (
     APPEND_NUMBERS,
+    NS_PER_US,
     PENDING,
     RESPONDED,
-    WITHHELD,
+    Answer,
     Decision,
     JournalRecord,
     RawAppend,
@@ -32,19 +33,26 @@ from .journal_record import (
     journal_record_of,
     merged,
     raw_record_of,
+    withheld_record_of,
 )
-from .large_requests import BYTES_MAX_DEFAULT, SMALL_BYTES, LargeRequests, bytes_of, has_small_body
+from .kept_response import keep_response, size_of
+from .large_requests import BYTES_MAX_DEFAULT, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
+from .request_ring import RequestRing
+from .without_watching import NothingWithheld, OneNode, Reachability
 
 if TYPE_CHECKING:
     from array import array
 
+    from ...protocol.codec_messages import Response
+    from ...protocol.request_facts import Request
     from ...storage.deleted_records import DeletedRecords
     from ...storage.leader_change import LeaderChange
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
     from ..verdict.withheld_batches import WithheldBatches
+    from .details.kept_fetch import KeptResponse
 
 # The default of fauxka.journal.requests.max.
 REQUESTS_MAX_DEFAULT = 10_000
@@ -56,27 +64,6 @@ _TRIMMED_EVERY = 65_536
 
 _pack_numbers = APPEND_NUMBERS.pack
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
-
-
-class _NothingWithheld:
-    """The withheld batches before the first Produce request."""
-
-    watched = False
-
-
-class Reachability(Protocol):
-    """Which nodes the controller reaches."""
-
-    @property
-    def has_cut_off(self) -> bool:
-        """Whether a node runs that the controller cannot reach. It may lead partitions that others lead now."""
-        ...
-
-
-class _OneNode:
-    """The reachability of a single node."""
-
-    has_cut_off = False
 
 
 class Journal:
@@ -101,13 +88,14 @@ class Journal:
         self.last_id = 0
         # Outcomes of requests that became known after they were recorded.
         self.outcomes = RequestOutcomes(max(capacity, OUTCOMES_MIN))
-        self._requests: deque[RawRecord | RawAppend] = deque(maxlen=capacity)
-        self._keep = self._requests.append
-        self._large = LargeRequests(bytes_max)
+        self._ring = RequestRing(capacity, bytes_max)
+        self._keep = self._ring.requests.append
         # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
-        self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
-        self.reachability: Reachability | _OneNode = _OneNode()
+        self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
+        self.reachability: Reachability | OneNode = OneNode()
+        # What consumers got and committed, for the verdicts on groups.
+        self.consumption = ConsumptionRecorder(topic_name_of)
         self._pending: dict[int, RawRecord] = {}
         self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
@@ -138,25 +126,17 @@ class Journal:
             if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
                 return request_id
             self._count(context, request_id, batches, state)
+        if self.consumption.unnumbered is not None:
+            self.consumption.numbered(request_id, context.connection, is_written=state == RESPONDED)
         raw = raw_record_of(context, size, state)
         self._keep(raw)
         is_small = batches is None and has_small_body(raw)
         if not is_small:
-            self._count_large(request_id, raw)
+            self._ring.add_large(request_id, bytes_of(raw), request_id)
         if state == PENDING:
             # Of a large request the ring alone has the body, which leaves it with the request.
-            self._pending[request_id] = raw if is_small else (*raw[:10], None)
+            self._pending[request_id] = raw if is_small else (*raw[:10], None, raw[11])
         return request_id
-
-    def _count_large(self, request_id: int, raw: RawRecord) -> None:
-        """Count the newest request of the ring, and remove the oldest if the large ones take too many bytes."""
-        size = bytes_of(raw)
-        if size <= SMALL_BYTES:
-            return
-        requests = self._requests
-        first_id = request_id - len(requests) + 1
-        for _ in range(first_id, self._large.add(request_id, size, first_id) + 1):
-            requests.popleft()
 
     def _record_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
         """Record a Produce of one appended batch; return False for any other request."""
@@ -182,6 +162,7 @@ class Journal:
             producer_id,
             header.producer_epoch,
             header.base_sequence,
+            context.took_ns // NS_PER_US,
         )
         self._keep(
             (
@@ -215,9 +196,36 @@ class Journal:
                     continue
             self.deliveries.decided(context, request_id, batch, state)
 
-    def answered(self, request_id: int) -> None:
-        """Record that a pending response was written."""
+    def keep_response(
+        self,
+        context: RequestView,
+        request: Request,
+        response: Response,
+        encoded: Sequence[bytes | bytearray | memoryview],
+    ) -> object:
+        """Return what the journal keeps of a response, or a generator of steps that returns it. encoded: its frame."""
+        return keep_response(context, request, response, encoded, self.topic_name_of)
+
+    def responded(self, request_id: int, kept: object) -> None:
+        """Record the response to a request that was recorded before. kept: as of keep_response."""
+        answer = self._find_answer(request_id)
+        if answer is not None:
+            answer.kept = cast("KeptResponse", kept)
+            self._ring.add_large(request_id, size_of(answer.kept), self.last_id)
+
+    def held(self, request_id: int, held_ns: int) -> None:
+        """Record that a fault has held the request, or its response, for held_ns."""
+        answer = self._find_answer(request_id)
+        if answer is not None:
+            answer.held_ns += held_ns
+
+    def answered(self, request_id: int, at_ns: int = 0) -> None:
+        """Record that a pending response was written. at_ns: of a monotonic clock; 0 if the time is not known."""
+        self.consumption.written(request_id)
         raw = self._pending.pop(request_id, None)
+        answer = self._find_answer(request_id) if raw is None else raw[11]
+        if answer is not None:
+            answer.written(at_ns)
         if raw is None:
             self.outcomes.answered(request_id)
         elif raw[8] is not None:
@@ -226,7 +234,9 @@ class Journal:
     def unanswered(self, request_id: int) -> None:
         """Record that the response is never written, or only in part: appended batches are unacknowledged."""
         self.outcomes.unanswered(request_id)
-        request = self._take(request_id)
+        self.consumption.lost(request_id)
+        request = self.find(request_id)
+        self._pending.pop(request_id, None)
         if request is not None and request.batches is not None:
             self.deliveries.not_acknowledged(request_id, request, None, _EVERYWHERE)
 
@@ -240,6 +250,7 @@ class Journal:
         if request is None:
             return
         if error_code:
+            self.consumption.lost(request_id, partitions)
             self.deliveries.not_acknowledged(request_id, request, error_code, partitions)
         else:
             self.deliveries.falsely_acknowledged(request_id, request.batches, partitions)
@@ -251,21 +262,9 @@ class Journal:
             batches = self.deliveries.not_applied(request_id, request, fault)
         except FrameError:
             batches = None
-        raw = (
-            request.connection,
-            request.kept_client_id,
-            request.api_key,
-            request.api_version,
-            request.correlation_id,
-            request.size,
-            request.now_ms,
-            fault.error_code,
-            batches or None,
-            WITHHELD,
-            request.kept_body,
-        )
+        raw = withheld_record_of(request, fault, batches)
         self._keep(raw)
-        self._count_large(request_id, raw)
+        self._ring.add_large(request_id, bytes_of(raw), request_id)
         if fault.is_error:
             self.outcomes.answered(request_id)
         return request_id
@@ -295,10 +294,21 @@ class Journal:
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
+            self.consumption.truncated(topic, partition, log_end_offset_after)
+
+    def removes(self, topic: str, partition: int, batches: Callable[[], Iterator[memoryview]]) -> None:
+        """Record that a replica is about to remove batches from its log, to name the lost ones.
+
+        batches: yields them. It is not called for a topic to which nothing was produced.
+        """
+        if topic in self.deliveries.counts.topics:
+            self.deliveries.removed.add_from_log(topic, partition, batches())
 
     def leader_changed(self, change: LeaderChange) -> None:
         """Record a new leader of a partition: acknowledged batches that its log does not have are lost."""
         self.deliveries.leader_changed(change, self)
+        if change.epoch_before >= 0:
+            self.consumption.truncated(change.topic_name, change.partition, change.end_offset)
 
     def topic_created(self, topic: str) -> None:
         """Reset the counts of a topic: a topic with this name may have been deleted before."""
@@ -307,10 +317,12 @@ class Journal:
     def forget_topic(self, topic: str) -> None:
         """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
+        self.consumption.forget_topic(topic)
 
     def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
         """Record that retention or DeleteRecords has deleted records."""
         self.deliveries.deleted.add(topic, partition, deleted)
+        self.consumption.deleted(topic, partition, deleted)
 
     def data_reset(self, first_producer_id: int) -> None:
         """Reset the counts, because all topics were deleted or replaced; requests are kept.
@@ -320,27 +332,28 @@ class Journal:
         self._reset_id = self.last_id
         self.first_producer_id = first_producer_id
         self.deliveries.clear()
+        self.consumption.clear()
 
     def clear(self) -> None:
         """Delete all requests, outcomes and counts; ids continue."""
         self.cleared_id = self.last_id
-        self._requests.clear()
-        self._large.clear()
+        self._ring.clear()
         self._pending.clear()
         self.outcomes.clear()
         self.deliveries.clear()
+        self.consumption.clear()
 
     # Reading.
 
     @property
     def capacity(self) -> int:
         """The number of requests that the ring holds at most."""
-        return self._requests.maxlen or 0
+        return self._ring.requests.maxlen or 0
 
     @property
     def kept(self) -> int:
         """The number of requests in the ring."""
-        return len(self._requests)
+        return len(self._ring.requests)
 
     @property
     def dropped(self) -> int:
@@ -349,22 +362,22 @@ class Journal:
 
     def records(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
         """Yield the id and record of each kept request with an id greater than since, oldest first."""
-        first_id = self.last_id - len(self._requests) + 1
-        skipped = max(0, since + 1 - first_id)
-        # A copy: new requests may arrive while the caller iterates.
-        for request_id, raw in enumerate(list(islice(self._requests, skipped, None)), first_id + skipped):
+        for request_id, raw in self._ring.newer_than(since, self.last_id):
             yield request_id, journal_record_of(self.outcomes.find_handled(request_id) or raw)
 
     def find(self, request_id: int) -> JournalRecord | None:
         """Return the record of a request; None if it left the ring and its response is not pending."""
-        position = request_id - self.last_id + len(self._requests) - 1
         pending = self._pending.get(request_id)
         raw: RawRecord | RawAppend | None = pending
         if pending is None or pending[8] is None:
-            raw = self.outcomes.find_handled(request_id)
-            if raw is None:
-                raw = self._requests[position] if 0 <= position < len(self._requests) else pending
+            raw = self.outcomes.find_handled(request_id) or self._ring.find(request_id, self.last_id) or pending
         return None if raw is None else journal_record_of(raw)
+
+    def _find_answer(self, request_id: int) -> Answer | None:
+        """Return the answer of a request; None for one that is no longer kept, and for a plain append."""
+        raw = self._pending.get(request_id) or self._ring.find(request_id, self.last_id)
+        answer = None if raw is None else raw[-1]
+        return answer if isinstance(answer, Answer) else None
 
     def is_from_before_reset(self, producer_id: int) -> bool:
         """Return whether the producer id was allocated before the last reset of the data."""
@@ -381,11 +394,6 @@ class Journal:
     def pending(self) -> list[tuple[int, RawRecord]]:
         """Return the requests with batches and a pending response."""
         return [(request_id, raw) for request_id, raw in self._pending.items() if raw[8] is not None]
-
-    def _take(self, request_id: int) -> JournalRecord | None:
-        request = self.find(request_id)
-        self._pending.pop(request_id, None)
-        return request
 
     def _trim(self) -> None:
         """Apply the limits of the counts and of pending requests."""

@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from ...protocol.api_keys import APIS, api_name_of
-from ...protocol.batches.record_batch import BatchHeader
-from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.frames import FrameError
 from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
-from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
 from ...protocol.shortened_text import shortened
-from ...storage.append_decision import describe_decision
-from ...storage.append_refused import AppendRefused
-from ...storage.append_result import AppendResult
 from ..rules.request_matcher import Matched, RequestMatcher
-from .journal_record import NO_RESPONSE, PENDING, RESPONDED, Decision, JournalRecord, NotApplied
-from .request_outcomes import AppliedFault, RequestOutcomes
+from .batch_numbers import numbers_of
+from .details.models import (
+    FetchDetails,
+    ListOffsetsDetails,
+    MemberDetails,
+    OffsetsDetails,
+    ResponseError,
+    ShareDetails,
+)
+from .details.request_details import read_details
+from .entry_errors import entry_errors
+from .journal_batches import JournalBatch, journal_batch
+from .journal_record import NO_RESPONSE, PENDING, RESPONDED, JournalRecord, NotApplied
+from .request_outcomes import AppliedFault
 
 if TYPE_CHECKING:
     from ..request_view import ConnectionView
@@ -34,41 +40,8 @@ KEPT_BY = "fauxka.journal.requests.max, fauxka.journal.bytes.max"
 BATCHES_MAX = 10_000
 # The batches that are matched in one step: within a slice.
 BATCHES_AT_ONCE = 1_000
-# The sentence about a batch, with the names in it.
-WHY_CHARACTERS_MAX = 1000
-
-_NONE = -1
+_NS_PER_MS = 1_000_000
 _NO_RECORDS = memoryview(b"")
-
-
-class BatchInfo(Struct, frozen=True, kw_only=True):
-    """A batch of a request. Missing numbers are -1."""
-
-    topic: str
-    partition: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    last_sequence: int
-    records: int
-
-
-class JournalBatch(BatchInfo, frozen=True, kw_only=True):
-    """A batch and its result.
-
-    decision: "appended", "duplicate", "refused" or "not_applied". error: Kafka's name, None without an error.
-    base_offset: of the original for a duplicate; -1 if the batch is not in the log. why: the reason as a sentence.
-    expected_sequence: the base sequence that the partition would have accepted from the producer; set for a batch that
-    was refused because of its sequence.
-    producer_before_reset: whether the producer got its id before the last reset, and sent the batch after it.
-    """
-
-    decision: str
-    error: str | None
-    base_offset: int
-    why: str
-    expected_sequence: int | None = None
-    producer_before_reset: bool = False
 
 
 class JournalFault(Struct, frozen=True, kw_only=True):
@@ -85,10 +58,14 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     answered: whether the whole response was written. answer: the state of the response: "written", "waiting",
     "not_owed" (none expected) or "not_written".
     principal: who the client of the connection is, such as "User:alice"; also of requests before its authentication.
-    error: the name of the top-level error of the response, else of the first batch with an error.
+    error: the name of the top-level error of the response, else of the first batch or other part with an error.
+    first_error: the first error inside the response, and what it is about. more_errors: how many others there are.
     rule: the rule of the last applied fault, None without one. faults: all applied faults, in order.
     topics, group_ids, transactional_id: from the body; empty for a request above 4 KiB that is not a Produce.
     batches_left_out: how many batches it has beyond BATCHES_MAX.
+    fetch, list_offsets, offsets, member, share: the details of the request and its response; of those kinds.
+    took_ms: from the arrival of the request until the response was written; None if it was not. injected_ms: of that,
+    for how long faults held the request or its response.
     Long texts of the client are shortened, and have their length then: "aaa… (32000 characters)".
     """
 
@@ -115,25 +92,46 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     rule: int | None
     faults: list[JournalFault]
     batches_left_out: int = 0
+    first_error: ResponseError | None = None
+    more_errors: int = 0
+    fetch: FetchDetails | None = None
+    list_offsets: ListOffsetsDetails | None = None
+    offsets: OffsetsDetails | None = None
+    member: MemberDetails | None = None
+    share: ShareDetails | None = None
+    took_ms: float | None = None
+    injected_ms: float = 0.0
 
 
 def read_entries(
-    journal: Journal, match: Match | None = None, *, since: int = 0, limit: int | None = None
+    journal: Journal,
+    match: Match | None = None,
+    *,
+    since: int = 0,
+    limit: int | None = None,
+    error: str | None = None,
 ) -> list[JournalEntry]:
-    """Return at most limit requests that match and have an id greater than since, oldest first."""
-    found = (entry for entry in search_entries(journal, match, since=since) if entry is not None)
+    """Return at most limit requests that search_entries yields."""
+    found = (entry for entry in search_entries(journal, match, since=since, error=error) if entry is not None)
     return list(islice(found, limit))
 
 
-def search_entries(journal: Journal, match: Match | None = None, *, since: int = 0) -> Iterator[JournalEntry | None]:
-    """Yield the requests that match and have an id greater than since, oldest first, and None after other steps."""
-    for found in _search(journal, match, since):
+def search_entries(
+    journal: Journal, match: Match | None = None, *, since: int = 0, error: str | None = None
+) -> Iterator[JournalEntry | None]:
+    """Yield the requests that match and have an id greater than since, oldest first, and None after other steps.
+
+    error: Kafka's name of an error; only requests with it, as a whole or inside their response.
+    """
+    for found in _search(journal, match, since, error):
         yield None if found is None else _entry_of(journal, *found)
 
 
-def search_matches(journal: Journal, match: Match | None = None, *, since: int = 0) -> Iterator[bool]:
+def search_matches(
+    journal: Journal, match: Match | None = None, *, since: int = 0, error: str | None = None
+) -> Iterator[bool]:
     """Yield True for each request that search_entries yields, and False after other steps."""
-    return (found is not None for found in _search(journal, match, since))
+    return (found is not None for found in _search(journal, match, since, error))
 
 
 def iterate_entries(journal: Journal, since: int) -> Iterator[JournalEntry]:
@@ -147,15 +145,25 @@ def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
     return None if request is None else _entry_of(journal, request_id, request)
 
 
-def _search(journal: Journal, match: Match | None, since: int) -> Iterator[tuple[int, JournalRecord] | None]:
+def _search(
+    journal: Journal, match: Match | None, since: int, error: str | None
+) -> Iterator[tuple[int, JournalRecord] | None]:
     """Yield each request that matches with its id, and None after each other step."""
     matcher = None if match is None else RequestMatcher(match)
     for request_id, request in journal.records(since):
+        if error is not None and not _has_error(journal, request_id, request, error):
+            yield None
+            continue
         for part in _parts_of(request):
             if matcher is None or isinstance(matcher.match(JournalRecordView(journal, part)), Matched):
                 yield request_id, request
                 break
             yield None
+
+
+def _has_error(journal: Journal, request_id: int, request: JournalRecord, error: str) -> bool:
+    details = read_details(request, journal.topic_name_of)
+    return error in entry_errors(request, journal.outcomes.find_replaced(request_id), details).names
 
 
 def _parts_of(request: JournalRecord) -> Iterator[JournalRecord]:
@@ -218,7 +226,7 @@ class JournalRecordView:
             except FrameError:
                 return RequestFacts()
         batches = [
-            BatchFacts(topic, partition, *_numbers_of(decision), _NO_RECORDS)
+            BatchFacts(topic, partition, *numbers_of(decision), _NO_RECORDS)
             for topic, partition, decision in self.request.batches or ()
         ]
         return RequestFacts(
@@ -228,63 +236,15 @@ class JournalRecordView:
         )
 
 
-class _Numbers(NamedTuple):
-    """The known numbers of a batch."""
-
-    producer_id: int = _NONE
-    producer_epoch: int = _NONE
-    base_sequence: int = _NONE
-    last_sequence: int = _NONE
-    records_count: int = _NONE
-
-
-def _numbers_of(decision: AppendResult | KafkaError | NotApplied) -> _Numbers:
-    if isinstance(decision, AppendRefused):
-        if decision.header is not None:
-            return _numbers_in(decision.header)
-        if (refusal := decision.refusal) is None:
-            return _Numbers()
-        count = ((refusal.last_sequence - refusal.base_sequence) & MAX_SEQUENCE) + 1
-        return _Numbers(
-            refusal.producer_id, refusal.producer_epoch, refusal.base_sequence, refusal.last_sequence, count
-        )
-    if isinstance(decision, KafkaError):
-        return _Numbers()
-    return _Numbers(
-        decision.producer_id,
-        decision.producer_epoch,
-        decision.base_sequence,
-        decision.last_sequence,
-        decision.records_count,
-    )
-
-
-def _numbers_in(header: BatchHeader) -> _Numbers:
-    last_sequence = _NONE
-    if header.producer_id >= 0:
-        last_sequence = increment_sequence(header.base_sequence, header.last_offset_delta)
-    return _Numbers(
-        header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, header.records_count
-    )
-
-
-def error_name_of(error_code: int) -> str | None:
-    """Return Kafka's name of an error code, None for 0."""
-    if error_code == ErrorCode.NONE:
-        return None
-    try:
-        return ErrorCode(error_code).name
-    except ValueError:
-        return f"error {error_code}"
-
-
 def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> JournalEntry:
     """Return the entry of a request."""
     outcomes = journal.outcomes
     faults = outcomes.faults_on(request_id)
     before_reset = journal.producers_before_reset(request_id)
     decisions = request.batches or ()
-    batches = [_journal_batch(batch, faults, before_reset) for batch in decisions[:BATCHES_MAX]]
+    batches = [journal_batch(batch, faults, before_reset) for batch in decisions[:BATCHES_MAX]]
+    details = read_details(request, journal.topic_name_of)
+    errors = entry_errors(request, outcomes.find_replaced(request_id), details)
     answer = _response_state(journal, request_id, request)
     connection = request.connection
     facts = JournalRecordView(journal, request._replace(batches=decisions[:BATCHES_MAX])).facts
@@ -309,10 +269,23 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         batches_left_out=len(decisions) - len(batches),
         answered=answer == "written",
         answer=answer,
-        error=_response_error(outcomes, request_id, request, batches),
+        error=errors.error,
+        first_error=errors.first,
+        more_errors=errors.more,
+        fetch=details.fetch,
+        list_offsets=details.list_offsets,
+        offsets=details.offsets,
+        member=details.member,
+        share=details.share,
+        took_ms=_ms(request.answer.took_ns) or None,
+        injected_ms=_ms(request.answer.held_ns),
         rule=_rule_of(faults, request),
         faults=[JournalFault(rule=fault.rule_id, point=fault.point, kind=fault.kind) for fault in faults],
     )
+
+
+def _ms(duration_ns: int) -> float:
+    return round(duration_ns / _NS_PER_MS, 3)
 
 
 def _response_state(journal: Journal, request_id: int, request: JournalRecord) -> str:
@@ -326,67 +299,8 @@ def _response_state(journal: Journal, request_id: int, request: JournalRecord) -
     return "written" if is_answered else "not_written"
 
 
-def _response_error(
-    outcomes: RequestOutcomes, request_id: int, request: JournalRecord, batches: list[JournalBatch]
-) -> str | None:
-    replaced = outcomes.find_replaced(request_id)
-    if replaced is not None:
-        return error_name_of(replaced.error_code)
-    if request.error_code:
-        return error_name_of(request.error_code)
-    return next((batch.error for batch in batches if batch.error is not None), None)
-
-
 def _rule_of(faults: list[AppliedFault], request: JournalRecord) -> int | None:
     if faults:
         return faults[-1].rule_id
     withheld = (batch[2] for batch in request.batches or () if isinstance(batch[2], NotApplied))
     return next((decision.rule_id for decision in withheld), None)
-
-
-def _journal_batch(batch: Decision, faults: list[AppliedFault], before_reset: range) -> JournalBatch:
-    """Return the entry of a batch. before_reset: as of producers_before_reset."""
-    topic, partition, decision = batch
-    numbers = _numbers_of(decision)
-    decided, error, base_offset, why = "refused", None, _NONE, ""
-    if isinstance(decision, AppendResult):
-        decided = "duplicate" if decision.is_duplicate else "appended"
-        base_offset = decision.base_offset
-        why = describe_decision(decision)
-    elif isinstance(decision, NotApplied):
-        decided = "not_applied"
-        error = error_name_of(decision.error_code) if decision.error_code else None
-        why = explain_not_applied(decision, faults)
-    else:
-        error = decision.code.name
-        why = describe_decision(decision) if isinstance(decision, AppendRefused) else decision.message
-    return JournalBatch(
-        topic=shortened(topic),
-        partition=partition,
-        producer_id=numbers.producer_id,
-        producer_epoch=numbers.producer_epoch,
-        base_sequence=numbers.base_sequence,
-        last_sequence=numbers.last_sequence,
-        records=numbers.records_count,
-        decision=decided,
-        error=error,
-        base_offset=base_offset,
-        why=shortened(why or (error or ""), WHY_CHARACTERS_MAX),
-        expected_sequence=_expected_sequence_of(decision),
-        producer_before_reset=numbers.producer_id in before_reset,
-    )
-
-
-def _expected_sequence_of(decision: AppendResult | KafkaError | NotApplied) -> int | None:
-    if not isinstance(decision, AppendRefused) or decision.refusal is None:
-        return None
-    return decision.refusal.expected_sequence
-
-
-def explain_not_applied(decision: NotApplied, faults: list[AppliedFault]) -> str:
-    """Return which rule withheld a batch from its log."""
-    point = next((fault.point for fault in faults if fault.rule_id == decision.rule_id), "received")
-    error = ""
-    if decision.kind == "error":
-        error = f" {error_name_of(decision.error_code) or 'NONE'}"
-    return f"rule {decision.rule_id} ({decision.kind}{error} at {point}) withheld it from the log"

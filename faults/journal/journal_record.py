@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
     from ..fault import Fault
     from ..request_view import ConnectionView, ReceivedRequest, RequestView
+    from .details.kept_fetch import KeptResponse
 
 # The response when the handler returned, as in broker.requests.fault_ports.
 RESPONDED = 0
@@ -41,14 +42,49 @@ Decision = tuple[str, int, "AppendResult | KafkaError | NotApplied"]
 
 # The fields of JournalRecord. Each request creates a plain tuple, at a third of the cost of a NamedTuple.
 RawRecord = tuple[
-    "ConnectionView", "str | None", int, int, int, int, int, int, "Sequence[Decision] | None", int, "bytes | None"
+    "ConnectionView",
+    "str | None",
+    int,
+    int,
+    int,
+    int,
+    int,
+    int,
+    "Sequence[Decision] | None",
+    int,
+    "bytes | None",
+    "Answer",
 ]
 
 # A Produce of one appended batch with a response: connection, client_id, api_key, api_version, topic, partition and
 # APPEND_NUMBERS. Nearly every Produce is one. Packed numbers are one object instead of eight, which saves CPU cache.
 RawAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
-# correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence.
-APPEND_NUMBERS = Struct("=iiqqqqhi")
+# correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence, took_us.
+APPEND_NUMBERS = Struct("=iiqqqqhiq")
+NS_PER_US = 1000
+
+
+class Answer:
+    """The response to a request, completed when it is written. Times are of a monotonic clock.
+
+    took_ns: from the arrival of the request until the response was written; 0 before that. held_ns: for how long faults
+    held the request, and its response. kept: what kept_response.keep_response has kept of the response.
+    """
+
+    __slots__ = ("arrived_ns", "held_ns", "kept", "took_ns")
+
+    def __init__(self, arrived_ns: int, took_ns: int = 0, kept: object = None) -> None:
+        """arrived_ns: 0 if the time is not known."""
+        self.arrived_ns = arrived_ns
+        self.took_ns = took_ns
+        self.held_ns = 0
+        # An observer of the broker sees no type.
+        self.kept = cast("KeptResponse", kept)
+
+    def written(self, at_ns: int) -> None:
+        """Set the time when the response was written; 0 if it is not known."""
+        if at_ns:
+            self.took_ns = at_ns - self.arrived_ns
 
 
 class JournalRecord(NamedTuple):
@@ -65,6 +101,7 @@ class JournalRecord(NamedTuple):
     batches: Sequence[Decision] | None
     state: int
     body: bytes | None
+    answer: Answer
 
 
 def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
@@ -83,11 +120,13 @@ def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
         producer_id,
         producer_epoch,
         base_sequence,
+        took_us,
     ) = APPEND_NUMBERS.unpack(numbers)
     result = _plain_result(base_offset, last_offset, producer_id, producer_epoch, base_sequence)
     batches = [(topic, partition, result)]
+    answer = Answer(0, took_us * NS_PER_US)
     return JournalRecord(
-        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, RESPONDED, None
+        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, RESPONDED, None, answer
     )
 
 
@@ -144,12 +183,30 @@ def not_applied_batches(request: ReceivedRequest, fault: Fault) -> list[Decision
     ]
 
 
+def withheld_record_of(request: ReceivedRequest, fault: Fault, batches: list[Decision] | None) -> RawRecord:
+    """Return the record of a request that a fault withholds from its handler. batches: see not_applied_batches."""
+    return (
+        request.connection,
+        request.kept_client_id,
+        request.api_key,
+        request.api_version,
+        request.correlation_id,
+        request.size,
+        request.now_ms,
+        fault.error_code,
+        batches or None,
+        WITHHELD,
+        request.kept_body,
+        Answer(request.arrived_ns),
+    )
+
+
 def merged(withheld: JournalRecord, handled: RawRecord) -> RawRecord:
     """Return the record of a request that was withheld, in whole or in part, and handled later."""
     decided = list(batches_of(handled))
     places = {(topic, partition) for topic, partition, _ in decided}
     left = [decision for decision in withheld.batches or () if decision[:2] not in places]
-    return (*handled[:6], withheld.at_ms, handled[7], [*decided, *left] or None, *handled[9:])
+    return (*handled[:6], withheld.at_ms, handled[7], [*decided, *left] or None, *handled[9:11], withheld.answer)
 
 
 def release_traceback(error: BaseException) -> None:
@@ -172,4 +229,5 @@ def raw_record_of(context: RequestView, size: int, state: int) -> RawRecord:
         state,
         # Of a Produce it would be the body of an earlier request.
         context.kept_body if context.batches is None else None,
+        Answer(context.arrived_ns, context.took_ns if state == RESPONDED else 0, context.kept_response),
     )

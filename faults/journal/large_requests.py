@@ -1,23 +1,24 @@
 """The bytes of the large requests in the journal's ring, so that they have a limit of their own.
 
-A request of the ring takes about 500 bytes. What a large one takes beyond that is counted: its body, its batches and
-long names in them. The other requests are limited by their number.
+A request of the ring takes about 500 bytes. What a large one takes beyond that is counted: its body, its response, its
+batches and long names in them. The other requests are limited by their number.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import KafkaError
+from .kept_response import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .journal_record import Decision, RawRecord
 
-# The default of fauxka.journal.bytes.max: 10,000 requests with bodies of 4 KiB, the largest that are kept, fit twice.
+# The default of fauxka.journal.bytes.max: 10,000 requests and responses of 4 KiB, the largest that are kept, fit.
 BYTES_MAX_DEFAULT = 100 * 1024 * 1024
 # A request with no more is not counted.
 SMALL_BYTES = 256
@@ -36,7 +37,8 @@ class LargeRequests:
         """bytes_max: of all large requests together."""
         self._bytes = 0
         self._bytes_max = bytes_max
-        self._requests: deque[tuple[int, int]] = deque()
+        # A heap: a response is counted when it is complete, maybe after those to newer requests.
+        self._requests: list[tuple[int, int]] = []
 
     def add(self, request_id: int, size: int, first_id: int) -> int:
         """Count a request of that many bytes. Return the newest request that has to leave the ring, 0 for none.
@@ -46,7 +48,7 @@ class LargeRequests:
         requests = self._requests
         while requests and requests[0][0] < first_id:
             self._take_oldest()
-        requests.append((request_id, size))
+        heappush(requests, (request_id, size))
         self._bytes += size
         leaving = 0
         while self._bytes > self._bytes_max:
@@ -59,21 +61,25 @@ class LargeRequests:
         self._bytes = 0
 
     def _take_oldest(self) -> int:
-        request_id, size = self._requests.popleft()
+        request_id, size = heappop(self._requests)
         self._bytes -= size
         return request_id
 
 
 def has_small_body(raw: RawRecord) -> bool:
     """Return whether a request without batches is surely small, at once."""
-    body = raw[10]
-    return (body is None or len(body) <= SMALL_BYTES) and raw[2] != SASL_AUTHENTICATE
+    body, kept = raw[10], raw[11].kept
+    size = 0 if body is None else len(body)
+    if kept is not None:
+        # Nearly all are those of a Fetch, or bytes.
+        size += len(kept[5]) if type(kept) is tuple else len(kept) if type(kept) is bytes else size_of(kept)
+    return size <= SMALL_BYTES and raw[2] != SASL_AUTHENTICATE
 
 
 def bytes_of(raw: RawRecord) -> int:
     """Return the bytes of a request that may be large, its small ones not counted exactly."""
     body, batches = raw[10], raw[8]
-    size = 0 if body is None else len(body)
+    size = size_of(raw[11].kept) + (0 if body is None else len(body))
     if raw[2] == SASL_AUTHENTICATE:
         # The connection is kept, with the name that the client gives itself in an unsigned token.
         size += raw[5]

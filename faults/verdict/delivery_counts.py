@@ -9,12 +9,14 @@ Every request updates it, so the verdict does not depend on the size of the jour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import KafkaError
 from ...storage.append_result import AppendResult
 from ..journal.batch_counts import BatchCounts, producer_of
+from ..journal.batch_numbers import numbers_of
 from ..journal.journal_record import (
     NO_RESPONSE,
     RESPONDED,
@@ -32,6 +34,7 @@ from .deleted_ranges import DeletedRanges
 from .failovers import Failovers
 from .journaled_batch import BatchPlace, appended_fields
 from .lost_batches import KnownRequests, LostBatch, Truncation, appended_places, removed_batches
+from .removed_batches import RemovedBatches
 from .unacknowledged_batches import NO_RESPONSE_SENT, UnacknowledgedBatch, UnacknowledgedBatches
 from .withheld_batches import WithheldBatches
 
@@ -42,12 +45,13 @@ if TYPE_CHECKING:
 
 # Lost batches that are kept one by one; more are only counted.
 LOST_MAX = 10_000
+_NO_CONTENTS: Mapping[tuple[str, int], memoryview] = {}
 
 
 class DeliveryCounts:
     """Counts and special batches of all topics of a broker."""
 
-    __slots__ = ("counts", "deleted", "failovers", "lost", "lost_beyond_max", "unacknowledged", "withheld")
+    __slots__ = ("counts", "deleted", "failovers", "lost", "lost_beyond_max", "removed", "unacknowledged", "withheld")
 
     def __init__(self) -> None:
         """Start empty."""
@@ -56,6 +60,7 @@ class DeliveryCounts:
         self.unacknowledged = UnacknowledgedBatches()
         self.withheld = WithheldBatches()
         self.failovers = Failovers()
+        self.removed = RemovedBatches()
         self.lost: list[LostBatch] = []
         self.lost_beyond_max: dict[str, int] = {}
 
@@ -146,18 +151,24 @@ class DeliveryCounts:
         )
 
     def falsely_acknowledged(
-        self, request_id: int, batches: Sequence[Decision] | None, partitions: frozenset[tuple[str, int]]
+        self,
+        request_id: int,
+        batches: Sequence[Decision] | None,
+        partitions: frozenset[tuple[str, int]],
+        contents: Mapping[tuple[str, int], memoryview] = _NO_CONTENTS,
     ) -> None:
-        """Record a success response to batches that were not appended: they are lost."""
+        """Record a success response to batches that were not appended: they are lost.
+
+        contents: the batches by topic and partition, if they are known.
+        """
         for topic, partition, decision in batches or ():
             if isinstance(decision, AppendResult) or (partitions and (topic, partition) not in partitions):
                 continue
-            numbers = (-1, -1, -1)
-            if isinstance(decision, NotApplied):
-                numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)
-            elif (refusal := getattr(decision, "refusal", None)) is not None:
-                numbers = (refusal.producer_id, refusal.producer_epoch, refusal.base_sequence)
-            self._lose([LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)])
+            numbers = numbers_of(decision)[:3]
+            lost = LostBatch(request_id, topic, partition, -1, -1, *numbers, end_offset=None)
+            records = contents.get((topic, partition))
+            removed = None if records is None else self.removed.add(lost.place, -1, records)
+            self._lose([replace(lost, removed=removed)])
 
     def not_applied(self, request_id: int, request: ReceivedRequest, fault: Fault) -> list[Decision]:
         """Record the batches that a fault withholds from their logs, and return them. Raises FrameError."""
@@ -176,7 +187,8 @@ class DeliveryCounts:
                     newest_base_offset=self.counts.newest_base_offset(batch.topic, batch.partition),
                 )
         if fault.is_error and fault.error_code == 0:
-            self.falsely_acknowledged(request_id, batches, frozenset())
+            contents = {(batch.topic, batch.partition): batch.records for batch in request.facts.batches}
+            self.falsely_acknowledged(request_id, batches, frozenset(), contents)
         return batches
 
     def truncated(
@@ -188,7 +200,13 @@ class DeliveryCounts:
     ) -> None:
         """Record the truncation of a log by a crash. offsets: its end offset before and after."""
         truncation = Truncation(topic, partition, offsets[1], offsets[0])
-        self._lose([batch for batch, is_acknowledged in self._removed(truncation, requests) if is_acknowledged])
+        self._lose(
+            [
+                replace(batch, removed=self.removed.find(batch.place))
+                for batch, is_acknowledged in self._removed(truncation, requests)
+                if is_acknowledged
+            ]
+        )
         self._forget_removed(truncation)
         self.unacknowledged.truncate(topic, partition, truncation.end_offset, requests.last_id)
 
@@ -238,6 +256,11 @@ class DeliveryCounts:
             return False
         return place not in pending or self.unacknowledged.is_recognised(place)
 
+    def was_removed(self, place: BatchPlace, request_id: int) -> bool:
+        """Return whether an election or a crash has removed what the request appended at this place."""
+        is_diverged = self.failovers.diverged.find(place, request_id) is not None
+        return is_diverged or self.unacknowledged.is_truncated(place, request_id)
+
     def lost_in(self, topic: str) -> list[LostBatch]:
         """Return the lost batches of a topic that are kept."""
         return [each for each in self.lost if each.topic == topic] + list(self.failovers.diverged.lost_in(topic))
@@ -261,6 +284,7 @@ class DeliveryCounts:
         self.unacknowledged.forget_topic(topic)
         self.withheld.forget_topic(topic)
         self.failovers.diverged.forget_topic(topic)
+        self.removed.forget_topic(topic)
         self.lost = [each for each in self.lost if each.topic != topic]
         self.lost_beyond_max.pop(topic, None)
 
@@ -271,6 +295,7 @@ class DeliveryCounts:
         self.unacknowledged.clear()
         self.withheld.clear()
         self.failovers.diverged.clear()
+        self.removed.clear()
         self.lost.clear()
         self.lost_beyond_max.clear()
 
@@ -283,9 +308,7 @@ class DeliveryCounts:
                 place = (name, partition, getattr(decision, "base_offset", -1))
                 if name != topic or not isinstance(decision, AppendResult) or decision.is_duplicate:
                     continue
-                if self.failovers.diverged.find(place, request_id) is not None:
-                    continue
-                if self.unacknowledged.is_recognised(place) or self.unacknowledged.is_truncated(place, request_id):
+                if self.was_removed(place, request_id) or self.unacknowledged.is_recognised(place):
                     continue
                 if place not in unacknowledged:
                     unacknowledged[place] = self._unacknowledged_batch(

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
+from ...protocol.shortened_text import shortened
 from ...storage.deleted_records import DeletionCause
+from ..journal.details.exchange import error_name_of
 from ..journal.journal import Journal
-from ..journal.journal_entries import error_name_of
 from ..journal.request_outcomes import AppliedFault
 from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer
-from .lost_batches import Failover, LostBatch
+from .hanging_transactions import HangingTransaction
+from .lost_batches import Failover
+from .lost_ranges import LostRange
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
 from .unacknowledged_batches import UnacknowledgedBatch
 from .withheld_batches import WithheldBatch
+
+# Event ids of lost records in a sentence; the finding has more.
+EVENTS_SHOWN = 3
 
 
 def explain_copies(journal: Journal, copies: CopiedRecords) -> str:
@@ -66,15 +73,44 @@ def _explain_missing_response(journal: Journal, batch: UnacknowledgedBatch) -> s
     return f"{stored}, and its response was {error_name_of(batch.error_code)}{by}"
 
 
-def explain_loss(journal: Journal, lost: LostBatch) -> str:
-    """Return why an acknowledged batch is not in the log."""
-    by = _describe_faults(journal.outcomes.faults_on(lost.request_id)) if lost.request_id else ""
-    if lost.end_offset is None:
-        return f"it was acknowledged and not appended{by}"
-    acknowledged = f"it was acknowledged at offsets {_range(lost.base_offset, lost.last_offset)}"
-    if lost.failover is None:
-        return f"{acknowledged}, and after a crash the log ended at {lost.end_offset}"
-    return f"{acknowledged} {_explain_failover(lost.failover, lost.end_offset)}"
+def explain_loss(journal: Journal, lost: LostRange, events: Sequence[str]) -> str:
+    """Return why acknowledged batches are not in the log. events: the event ids of their records."""
+    return _explain_loss(journal, lost) + (f"; lost: {_first_of(events)}" if events else "")
+
+
+def _first_of(events: Sequence[str]) -> str:
+    names = [*map(repr, events[:EVENTS_SHOWN])]
+    if left_out := len(events) - len(names):
+        names.append(f"{left_out} more")
+    return ", ".join(names)
+
+
+def _explain_loss(journal: Journal, lost: LostRange) -> str:
+    first, count = lost.first, len(lost.batches)
+    subject = "it was" if count == 1 else f"{count} batches with {_counted(lost.records, 'record', 'records')} were"
+    if first.end_offset is None:
+        by = _describe_faults(journal.outcomes.faults_on(first.request_id)) if first.request_id else ""
+        return f"{subject} acknowledged and not appended{by}"
+    acknowledged = f"{subject} acknowledged at offsets {_range(first.base_offset, lost.last.last_offset)}"
+    if first.failover is None:
+        return f"{acknowledged}, and after a crash the log ended at {first.end_offset}"
+    return f"{acknowledged} {_explain_failover(first.failover, first.end_offset)}"
+
+
+def explain_hanging(hanging: HangingTransaction) -> str:
+    """Return why a transaction has no end, and what that means to readers."""
+    first, offset = hanging.first, hanging.first_offset
+    batch = f"a deleted batch of producer {hanging.producer_id}"
+    if first is not None:
+        batch = _describe_batch(first.producer_id, first.producer_epoch, first.base_sequence, first.last_sequence)
+    owner = "no transactional id has this producer id"
+    if hanging.transactional_id is not None:
+        owner = f"the transactional id {shortened(hanging.transactional_id)!r} is in state {hanging.state}"
+        owner += " and does not have this partition"
+    return (
+        f"{batch} began a transaction at offset {offset} that no coordinator ends: {owner}; "
+        f"read_committed consumers do not read offset {offset} and what follows"
+    )
 
 
 def _explain_failover(failover: Failover, end_offset: int) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ...storage.append_result import AppendResult
 from ...storage.leader_change import LeaderChange
 from ..journal.journal_record import Decision, JournalRecord, RawRecord
 from .journaled_batch import BatchPlace, JournaledBatch
+from .removed_batches import RemovedBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,12 @@ class LostBatch(JournaledBatch):
     end_offset: of the log after its truncation; None if the batch never was in the log. After a failover, it is the
     offset up to which the log of the new leader equals that of the one before.
     failover: None for a crash of the only node.
+    removed: the batch itself, if it was kept; after a failover it is found by its place and epoch.
     """
 
     end_offset: int | None
     failover: Failover | None = None
+    removed: RemovedBatch | None = field(default=None, compare=False, repr=False)
 
 
 class KnownRequests(Protocol):

@@ -24,6 +24,10 @@ class TopicLogs(Protocol):
         """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
         ...
 
+    def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        """Yield the batches of each replica, from the one that contains from_offset, also of nodes that are down."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
@@ -82,10 +86,11 @@ def records_in(
     for batch in logs.batches(topic, partition, from_offset):
         header = parse_header(batch)
         if not header.is_control:
-            yield stored_batch(partition, header), _decoded(batch)
+            yield stored_batch(partition, header), decode_or_none(batch)
 
 
-def _decoded(batch: memoryview) -> list[Record]:
+def decode_or_none(batch: memoryview) -> list[Record]:
+    """Return the records of a batch; none for a corrupt one."""
     # With fauxka.record.validation=batch the log accepts records without validation.
     try:
         return decode_as_sent(batch)

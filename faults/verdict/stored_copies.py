@@ -10,14 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...protocol.batches.records import Record
+from ..event_ids import EventIdOf
 from .batch_content import contents_of
 from .stored_batches import StoredBatch, TopicLogs, records_in
 from .unacknowledged_batches import UnacknowledgedBatch
-
-# Where an event id may be: the key of a record, or the header with this name.
-KEY = "key"
-HEADER_PREFIX = "header:"
 
 
 @dataclass(slots=True)
@@ -141,18 +137,18 @@ class _Event(NamedTuple):
 
 
 def find_copies_of_events(
-    logs: TopicLogs, topic: str, event_id: str, known: set[tuple[int, int]]
+    logs: TopicLogs, topic: str, event_id_of: EventIdOf, known: set[tuple[int, int]]
 ) -> Iterator[CopiedRecords]:
     """Yield the records with the event id of an earlier record, except known copies.
 
-    event_id: KEY, or HEADER_PREFIX and the name of a header. known: partition and offset of each known copy.
+    known: partition and offset of each known copy.
     """
     batches: dict[tuple[int, int], StoredBatch] = {}
     events: dict[bytes, list[_Event]] = {}
     for partition in logs.partitions(topic):
         for batch, records in records_in(logs, topic, partition, 0):
             for record in records:
-                identity = _event_id_of(record, event_id)
+                identity = event_id_of(record)
                 if identity is not None:
                     insort(events.setdefault(identity, []), _Event(record.timestamp, partition, record.offset))
                     batches[partition, record.offset] = batch
@@ -167,10 +163,3 @@ def find_copies_of_events(
             copies = found.setdefault((original, copy), CopiedRecords(original, copy, [], event_id=identity))
             copies.offsets.append((first.offset, later.offset))
     yield from found.values()
-
-
-def _event_id_of(record: Record, event_id: str) -> bytes | None:
-    if event_id == KEY:
-        return record.key
-    wanted = event_id.removeprefix(HEADER_PREFIX)
-    return next((value for name, value in record.headers if name == wanted), None)

@@ -10,6 +10,7 @@ from .verdict_findings import (
     ACKNOWLEDGED_LOST,
     APPENDED_TWICE,
     DELETED,
+    HANGING_TRANSACTION,
     PRODUCER_BEFORE_RESET,
     STORED_UNACKNOWLEDGED,
     Finding,
@@ -18,7 +19,7 @@ from .verdict_findings import (
 # The findings in the text of a failed assertion: the first ones show the cause, and the verdict has the others.
 FINDINGS_SHOWN = 5
 # The kinds whose two offsets are the first and the last one.
-OFFSET_RANGES = (ACKNOWLEDGED_LOST, STORED_UNACKNOWLEDGED, DELETED, PRODUCER_BEFORE_RESET)
+OFFSET_RANGES = (ACKNOWLEDGED_LOST, STORED_UNACKNOWLEDGED, HANGING_TRANSACTION, DELETED, PRODUCER_BEFORE_RESET)
 
 
 class BatchVerdict(Struct, kw_only=True):
@@ -66,7 +67,7 @@ class ProducerVerdict(Struct, kw_only=True):
     batches: BatchVerdict
 
 
-class TopicVerdict(Struct, kw_only=True):
+class TopicVerdict(Struct, kw_only=True, tag_field="of", tag="topic"):
     """The verdict of a topic.
 
     findings_left_out: how many more findings there are. forgotten: unacknowledged batches beyond the limit, in all

@@ -1,6 +1,7 @@
-"""The verdict on a topic: counts of its batches, and a finding for each batch that is not stored exactly once.
+"""The verdict on a topic: counts of its batches, and findings for those that are not stored exactly once.
 
-Records that retention or DeleteRecords deleted, and batches of producers from before the last reset, are findings too.
+Lost batches of the same cause are one finding. Transactions that nobody ends, records that retention or DeleteRecords
+deleted, and batches of producers from before the last reset, are findings too.
 
 The counts are those of the journal; copies and reordered batches are found by reading the log for each verdict.
 A batch that was sent twice and appended once counts once. A copy is found by the content of its records if the first
@@ -11,26 +12,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..event_ids import EventIdOf, record_key
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
 from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer, find_earlier_producers
+from .hanging_transactions import HangingTransaction, TransactionLogs, find_hanging
 from .lost_batches import LostBatch
+from .lost_events import LostEvents
+from .lost_ranges import join_by_cause
 from .reordered_batches import find_reordered
 from .stored_again import find_stored_again
-from .stored_batches import StoredBatch, TopicLogs, headers_in
+from .stored_batches import StoredBatch, headers_in
 from .stored_copies import CopiedRecords, FoundCopies, find_copies_of_events, find_copies_of_unacknowledged
 from .topic_verdict import BatchVerdict, ProducerVerdict, RecordVerdict, TopicVerdict
 from .unacknowledged_batches import UnacknowledgedBatch
-from .verdict_findings import (
-    Finding,
-    deleted_finding,
-    earlier_producer_finding,
-    lost_finding,
-    reordered_finding,
-    twice_finding,
-    unacknowledged_finding,
-)
+from .verdict_findings import Finding, FindingMaker
 from .withheld_batches import WithheldBatch
 
 # Findings in a verdict; the rest is a number.
@@ -41,22 +38,23 @@ FINDINGS_MAX = 1000
 class _Analysis:
     """The data and findings of one topic."""
 
-    journal: Journal
     found: FoundCopies
     unacknowledged: list[UnacknowledgedBatch]
     lost: list[LostBatch]
     reordered: list[tuple[WithheldBatch, int]]
     earlier_producers: list[EarlierProducer]
     deleted: list[DeletedRange]
+    hanging: list[HangingTransaction]
     # The offsets of copied records, by their batch.
     copied: dict[StoredBatch, set[int]] = field(default_factory=dict[StoredBatch, set[int]])
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
 
 
-def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None = None) -> TopicVerdict:
+def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: EventIdOf | None = None) -> TopicVerdict:
     """Return the verdict of a topic.
 
-    event_id: "key" or "header:NAME"; records that are equal there are one event.
+    event_id_of: reads the event id of a record; records with the same one are one event. Lost records are named by it,
+    by default by their key.
     """
     deliveries = journal.deliveries
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
@@ -68,12 +66,12 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     found.acknowledged.update((each.partition, offset) for each, offset in stored_again.items())
     counts = list(deliveries.counts.of_topic(topic))
     earlier_producers = find_earlier_producers(journal, logs, topic, counts)
-    deleted = deliveries.deleted.of_topic(topic)
-    analysis = _Analysis(journal, found, unacknowledged, lost, reordered, earlier_producers, deleted)
+    deleted, hanging = deliveries.deleted.of_topic(topic), find_hanging(logs, topic)
+    analysis = _Analysis(found, unacknowledged, lost, reordered, earlier_producers, deleted, hanging)
     _add_copies(analysis, found.copies)
-    if event_id is not None:
+    if event_id_of is not None:
         known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
-        of_events = list(find_copies_of_events(logs, topic, event_id, known))
+        of_events = list(find_copies_of_events(logs, topic, event_id_of, known))
         _add_copies(analysis, of_events)
         found.copies += of_events
     in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))
@@ -81,7 +79,8 @@ def judge(journal: Journal, logs: TopicLogs, topic: str, *, event_id: str | None
     producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
     batches.acknowledged_lost += deliveries.count_lost_beyond_max(topic)
-    findings = _findings(analysis)
+    events = LostEvents(deliveries.removed, logs, lost, event_id_of or record_key)
+    findings = _findings(analysis, FindingMaker(journal, topic, events))
     return TopicVerdict(
         topic=topic,
         batches=batches,
@@ -148,11 +147,14 @@ def _summed(verdicts: dict[int, BatchVerdict]) -> BatchVerdict:
     return total
 
 
-def _findings(analysis: _Analysis) -> list[Finding]:
-    findings = [twice_finding(analysis.journal, copies) for copies in analysis.found.copies]
-    findings += [lost_finding(analysis.journal, lost) for lost in analysis.lost]
-    findings += [reordered_finding(analysis.journal, withheld, offset) for withheld, offset in analysis.reordered]
-    findings += [unacknowledged_finding(analysis.journal, batch) for batch in _unacknowledged(analysis)]
-    findings += [earlier_producer_finding(producer) for producer in analysis.earlier_producers]
-    findings += [deleted_finding(deleted) for deleted in analysis.deleted]
-    return findings
+def _findings(analysis: _Analysis, make: FindingMaker) -> list[Finding]:
+    return [
+        *map(make.twice, analysis.found.copies),
+        *map(make.lost, join_by_cause(analysis.lost)),
+        *(make.reordered(withheld, offset) for withheld, offset in analysis.reordered),
+        *map(make.unacknowledged, _unacknowledged(analysis)),
+        *map(make.hanging, analysis.hanging),
+        *map(make.earlier_producer, analysis.earlier_producers),
+        # Pages and commands count the others by this order.
+        *map(make.deleted, analysis.deleted),
+    ]

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypedDict, Unpack, cast
 
-from ..message_fields import elements, number_in, text_in
+from ..kafka_uuid import uuid_text
+from ..message_fields import elements, number_in, text_in, topic_id_in
 from ..primitives import ZERO_UUID
 
 # Returns the name of a topic id, None if the topic does not exist.
@@ -63,6 +64,12 @@ class TopicList(NamedTuple):
             return name or None
         topic_id = cast(bytes, getattr(topic, self.topic_id))
         return None if topic_id == ZERO_UUID else topic_name_of(topic_id)
+
+    def topic_text(self, topic: object, topic_name_of: TopicNameOf) -> str | None:
+        """Return the name of a topic, or its id as text if the topic does not exist; None for other resources."""
+        name = self.topic_name(topic, topic_name_of)
+        topic_id = topic_id_in(topic, self.topic_id) if self.topic_id else ZERO_UUID
+        return uuid_text(topic_id) if name is None and topic_id != ZERO_UUID else name
 
     def partition_index(self, partition: object) -> int:
         """Return the index of an element of the partitions."""

@@ -13,7 +13,12 @@ from itertools import groupby, islice
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ...admin.errors import CallError
+from ...faults.consumption.group_verdict import describe_finding
+from ...faults.journal.details.models import RequestDetails
+from ...faults.journal.details.texts import answered_text, asked_text
 from .batch_names import BatchNames
 from .diagram import WIDTH, draw
 from .journal_requests import JournalBatch, journal_requests
@@ -177,6 +182,20 @@ def verdict_lines(test: FailedTest) -> Iterator[str]:
         yield from _indented(f"{len(topics) - TOPICS_MAX} more topics")
 
 
+def group_lines(test: FailedTest) -> Iterator[str]:
+    """Yield the findings of each group of the requests, with their reasons."""
+    for group in list(dict.fromkeys(group for request in test.requests for group in request.group_ids))[:TOPICS_MAX]:
+        try:
+            findings = test.broker.verdict(group=group).findings
+        except CallError:
+            # A client may ask for the coordinator of a group that it never joins.
+            continue
+        for finding in findings[:FINDINGS_MAX]:
+            yield from _indented(f"{group}: {describe_finding(finding)}")
+        if len(findings) > FINDINGS_MAX:
+            yield from _indented(f"{group}: {len(findings) - FINDINGS_MAX} more findings")
+
+
 def rule_lines(test: FailedTest) -> Iterator[str]:
     """Yield each fault rule with its hits; a rule that never fired with its near misses."""
     for rule in (*test.fault_rules, *test.file_rules):
@@ -194,6 +213,7 @@ PARTS = (
     Part(earlier_client_lines, heading="Earlier clients"),
     Part(earlier_producer_lines, heading="Earlier producers"),
     Part(verdict_lines, heading="Verdict"),
+    Part(group_lines, heading="Groups"),
     Part(rule_lines, heading="Fault rules"),
 )
 
@@ -219,7 +239,7 @@ def _repetition_key(request: JournalEntry) -> object:
     """Return a value that is equal for requests that may be drawn once, such as the polls of an idle consumer."""
     if request.batches or request.error is not None or request.answer != WRITTEN or _acted(request):
         return request.id
-    return (request.connection, _request_text(request))
+    return (request.connection, _request_text(request), _answer_text(request))
 
 
 def _repeated(run: Sequence[JournalEntry]) -> str:
@@ -228,10 +248,23 @@ def _repeated(run: Sequence[JournalEntry]) -> str:
 
 def _request_text(request: JournalEntry) -> str:
     """Return the API and the subjects of a request without batches."""
-    subjects = [*request.topics, *(f"group {group}" for group in request.group_ids)]
+    asked = asked_text(_details_of(request))
+    # Only what a member asks for has no topic.
+    topics = request.topics if not asked or request.member is not None else []
+    subjects = [*topics, asked] if asked else topics
+    subjects = [*subjects, *(f"group {group}" for group in request.group_ids)]
     if request.transactional_id:
         subjects.append(f"transactional id {request.transactional_id}")
     return f"{request.api} {', '.join(subjects)}".rstrip()
+
+
+def _answer_text(request: JournalEntry) -> str:
+    """Return what the response to a request without batches has, "" without details."""
+    return answered_text(_details_of(request))
+
+
+def _details_of(request: JournalEntry) -> RequestDetails:
+    return msgspec.convert(request, RequestDetails, from_attributes=True)
 
 
 def _acting_rules(test: FailedTest, requests: Iterable[JournalEntry]) -> dict[int, NamedRule]:
@@ -255,6 +288,8 @@ def _redrawn(moments: Iterable[Moment], requests: dict[int, JournalEntry]) -> It
             moment.text = "a new connection"
         elif request is not None and moment.kind == "request" and not request.batches:
             moment.text = _request_text(request)
+        elif request is not None and moment.kind == "answer" and request.answer == WRITTEN and not request.batches:
+            moment.text = _answer_text(request) or moment.text
         elif request is not None and moment.kind == "answer" and request.answer in (WAITING, NO_RESPONSE):
             state = "no response yet" if request.answer == WAITING else "the client expects no response"
             moment = Moment(kind="note", who="broker", text=state)

@@ -78,6 +78,15 @@ class ProducerStateManager:
         """The first offset of the earliest open transaction."""
         return next(iter(self._open_transactions.values()), None)
 
+    @property
+    def first_open_producer(self) -> int | None:
+        """The producer of the first open transaction; None without one."""
+        return next(iter(self._open_transactions), None)
+
+    def open_transactions(self) -> list[ProducerStateEntry]:
+        """Return the producers with an open transaction, by its first offset."""
+        return [self._entries[producer_id] for producer_id in self._open_transactions]
+
     def first_unstable_offset_of_others(self, producer_id: int) -> int | None:
         """Return the first offset of the earliest open transaction of another producer."""
         transactions = self._open_transactions.items()

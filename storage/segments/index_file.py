@@ -71,6 +71,11 @@ class IndexFile:
             index = bisect_right(range(self.count), first, key=lambda index: self.entry(index)[0]) - 1
         return self.entry(index) if index >= 0 else None
 
+    def find_last_second(self, second: int) -> tuple[int, int] | None:
+        """Return the last entry whose second number is at most second, if the entries are in memory."""
+        index = bisect_right(self._seconds, second) - 1
+        return (self._firsts[index], self._seconds[index]) if index >= 0 else None
+
     def append(self, first: int, second: int) -> None:
         """Add an entry; first must be at least that of the previous entry."""
         file = self._file or self._require_file()

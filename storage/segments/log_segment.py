@@ -51,6 +51,7 @@ from .moved_timestamps import MovedTimestamps, on_brokers_clock
 from .offset_index import IndexedBatch, OffsetIndex
 from .time_index import TimeIndex
 from .transaction_index import TransactionIndex
+from .whole_batches import last_offset_in
 
 logger = logging.getLogger(__name__)
 
@@ -480,6 +481,18 @@ class LogSegment:
     def views(self, position: int, size: int) -> list[memoryview]:
         """Return size bytes from position without copying them."""
         return self._file.views(position, size)
+
+    def last_offset_of(self, views: Sequence[memoryview], position: int, size: int) -> int:
+        """Return the last offset of the whole batches that were read from position; NO_OFFSET without one.
+
+        The index spares the walk through long views, but only if it is in memory: its file is not read for this.
+        """
+        if position + size == self.size:
+            return self.last_offset
+        indexed = self._offset_index.find_in_memory(position + size - HEADER_SIZE)
+        if indexed is None or indexed.position <= position:
+            return last_offset_in(views, None)
+        return last_offset_in(views, indexed._replace(position=indexed.position - position))
 
     def batches_by_timestamp(self, timestamp: int, start_offset: int) -> Iterator[ScannedBatch]:
         """Yield the batches that may contain the first record at or after timestamp, from start_offset on.

@@ -21,14 +21,19 @@ from .batch_scan import ScannedBatch
 from .header_checks import DamagedSegmentError
 from .log_segment import LogSegment
 from .transaction_index import AbortedTransaction
+from .whole_batches import NO_OFFSET
 
 
 @dataclass(slots=True)
 class FetchedRecords:
-    """Views of the batches of a log, of which the last may be cut; size: the bytes of all views."""
+    """Views of the batches of a log, of which the last may be cut; size: the bytes of all views.
+
+    last_offset: of the last whole batch; NO_OFFSET without one.
+    """
 
     views: list[memoryview]
     size: int
+    last_offset: int = NO_OFFSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,8 @@ class LogSegments:
                 if room < first.size or size <= 0:
                     break
                 size = segment.undamaged_size(first.position, size)
-                return FetchedRecords(segment.views(first.position, size), size)
+                views = segment.views(first.position, size)
+                return FetchedRecords(views, size, segment.last_offset_of(views, first.position, size))
             index += 1
         return FetchedRecords([], 0)
 

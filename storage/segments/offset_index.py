@@ -51,5 +51,10 @@ class OffsetIndex:
         found = self.file.find_last(offset - self._base_offset)
         return None if found is None else self._batch_of(found)
 
+    def find_in_memory(self, position: int) -> IndexedBatch | None:
+        """Return the entry with the greatest position that is at most position, if the entries are in memory."""
+        found = self.file.find_last_second(position)
+        return None if found is None else self._batch_of(found)
+
     def _batch_of(self, entry: tuple[int, int]) -> IndexedBatch:
         return IndexedBatch(self._base_offset + entry[0], entry[1])

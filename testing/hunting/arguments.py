@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
+from ...faults.event_ids import VALUE
 from ..broker_pool import Configuration, broker_with
 from .budget import Budget, budget_of
 from .errors import BadHuntOption
-from .event_id import VALUE, check_event_id
+from .event_id import check_event_id
 from .fault_choice import choice_of
 from .functions import PrepareFunction
 from .judgement import Promise, promise_of
@@ -28,7 +29,7 @@ _OF_LISTS = {"topics": "topics", "include": "origins", "only": "names of faults"
 class How(TypedDict, total=False):
     """How to hunt.
 
-    topics: their events are compared with those of a run without faults. event_id: "value", "key" or "header:NAME".
+    topics: their events are compared with those of a run without faults. event_id: see event_ids.
     expect: "exactly-once", the default, "at-least-once" or "at-most-once".
     budget: a duration such as "60s", or a number of trials.
     timeout_seconds: of one run; by default 5 times the run without faults, at least 10.

@@ -3,7 +3,8 @@
 - The name of the rule is that of the change, so the rules of a finding are all that a replay needs.
 - The connection of the request is muted meanwhile: no later request of it overtakes, as on Kafka.
 - Members and transactions expire as if the program was paused: the broker's clock is advanced in steps until they are
-  gone, because the broker does not tell the session timeouts of members.
+  gone, because the broker does not tell the session timeouts of members. The program is connected, so the advance must
+  say that it expires members.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _advance_while(broker: Broker, is_unexpired: Callable[[], bool]) -> None:
     for _ in range(0, _EXPIRY_MS_MAX, _EXPIRY_STEP_MS):
         if not is_unexpired():
             return
-        broker.clock.advance(_EXPIRY_STEP_MS)
+        broker.clock.advance(_EXPIRY_STEP_MS, members="expire")
 
 
 def _cut_off_followers(broker: Broker, held: HeldRequestInfo) -> None:

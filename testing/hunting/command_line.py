@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from ...faults.event_ids import ALLOWED, VALUE
 from ...faults.hunted_faults import REQUESTED_ORIGINS
 from .. import hunting
 from .errors import BadHuntOption, CannotHunt
-from .event_id import ALLOWED, VALUE
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3

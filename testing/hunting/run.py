@@ -12,13 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...faults.actions import Delay
+from ...faults.event_ids import VALUE, find_event_id
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.rules.fault_rules import FaultRule
 from ..broker import Broker
 from ..broker_pool import Configuration, broker_with
 from ..errors import CallError
 from .changes import change_of, changing, expire_members
-from .event_id import VALUE, event_of
 from .program import Ending, Place, Program
 
 _COMMITTED = ("none", "committed")
@@ -34,7 +34,7 @@ Check = Callable[[Place], str | None]
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics: those that are judged. event_id: see event_id.py. broker: the configuration of the brokers. seed_topics: the
+    topics: those that are judged. event_id: see event_ids. broker: the configuration of the brokers. seed_topics: the
     topics that exist before the program starts, with their numbers of partitions, None for num.partitions.
     prepare: called before the program starts; it meets no fault. check: called after a program that
     has ended well.
@@ -192,9 +192,11 @@ def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
             raise
         # The program did not create the topic.
         return Content()
+    event_id_of = find_event_id(event_id)
+    assert event_id_of is not None, f"{event_id} was checked"
     order: dict[tuple[int, bytes | None], list[bytes]] = {}
     for record in records:
         if not record.is_control and record.transaction in _COMMITTED:
-            order.setdefault((record.partition, record.key), []).append(event_of(record, event_id) or b"")
+            order.setdefault((record.partition, record.key), []).append(event_id_of(record) or b"")
     events = Counter(chain.from_iterable(order.values()))
     return Content(events, order, verdict.acknowledged_lost, verdict.reordered)

@@ -336,8 +336,8 @@ def test_verdict_on_a_topic_without_batches_is_clean(commands: Commands) -> None
 
 
 def test_verdict_with_a_bad_event_id_is_refused(commands: Commands) -> None:
-    assert commands.refused("verdict", TOPIC, "--event-id", "value") == (
-        "event_id cannot be 'value'; allowed: key or header:NAME"
+    assert commands.refused("verdict", TOPIC, "--event-id", "kye") == (
+        "event_id cannot be 'kye'; allowed: value, key, header:NAME or json:PATH; did you mean key?"
     )
 
 
@@ -383,6 +383,24 @@ def test_journal_shows_errors(broker: Serving, commands: Commands) -> None:
     assert lines[3].startswith(
         "        events-0: OUT_OF_ORDER_SEQUENCE_NUMBER: producer 1 epoch 0: expected sequence 1"
     )
+
+
+def test_journal_shows_what_a_fetch_asked_for_and_finds_the_error_inside_its_response(
+    broker: Serving, commands: Commands
+) -> None:
+    with TopicClient(broker.bootstrap) as client:
+        client.produce(0)
+        client.fetch()
+        client.send_fetch(offset=9)
+        client.receive_fetched()
+
+    _, _, fetched, ranges, refused, asked = commands.lines("journal")[-6:]
+
+    assert fetched.endswith("events: no error")
+    assert ranges == "        events-0 from 0 -> events-0 0..0"
+    assert refused.endswith("OFFSET_OUT_OF_RANGE for events-0")
+    assert asked == "        events-0 from 9"
+    assert commands.lines("journal", "--error", "OFFSET_OUT_OF_RANGE") == [refused, asked]
 
 
 def test_journal_without_requests_says_so(commands: Commands) -> None:

@@ -46,7 +46,7 @@ def test_batches_that_a_held_request_leaves_out_are_counted(monkeypatch: pytest.
     monkeypatch.setattr(held_operations, "BATCHES_MAX", 2)
     batches = [BatchFacts("a" * 300, partition, 1, 0, 0, 0, 1, memoryview(b"")) for partition in range(5)]
     request = FakeRequest(named=RequestFacts(topics=("a" * 300,), batches=batches))
-    held = SimpleNamespace(held_id=1, rule_id=1, point="received", since_ms=0, request=request)
+    held = SimpleNamespace(held_id=1, rule_id=1, kind="hold", point="received", since_ms=0, request=request)
 
     info = held_request_info(cast(HeldRequest, held))
 

@@ -58,12 +58,12 @@ def test_verdict_on_a_topic_that_does_not_exist_is_404_with_a_similar_name(admin
     assert answer.error["message"] == f"there is no topic {TOPIC[:-1]!r}; did you mean {TOPIC}?"
 
 
-@pytest.mark.parametrize("event_id", ["key", "header:id"])
-def test_event_id_is_the_key_or_a_header(admin: AdminClient, event_id: str) -> None:
+@pytest.mark.parametrize("event_id", ["value", "key", "header:id", "json:order.id"])
+def test_event_id_is_a_place_in_the_record(admin: AdminClient, event_id: str) -> None:
     assert admin.call("GET", f"/v1/verdict?topic={TOPIC}&event_id={event_id}").status == 200
 
 
-@pytest.mark.parametrize("event_id", ["", "value", "header:", "headers:id"])
+@pytest.mark.parametrize("event_id", ["", "values", "header:", "headers:id", "json:", "json:a..b"])
 def test_other_event_id_is_400(admin: AdminClient, event_id: str) -> None:
     answer = admin.call("GET", "/v1/verdict", topic=TOPIC, event_id=event_id)
 

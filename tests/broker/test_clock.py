@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 
 import pytest
 
 from fauxka.broker.runtime.clock import ADVANCE_MS_MAX, RUNS_PER_ADVANCE_MAX, AdjustableClock, ClockMode
+from fauxka.broker.runtime.expirations import NAMES_MAX
 
 from ..manual_clock import ManualClock
 
@@ -305,3 +307,86 @@ def test_a_reset_clock_is_not_ahead() -> None:
     clock.reset()
 
     assert (clock.ahead_ms, clock.most_ahead_ms) == (0, 0)
+
+
+def test_a_spared_callback_does_not_run_and_its_whole_delay_begins_anew() -> None:
+    clock = ManualClock(0)
+    seen: list[tuple[str, int]] = []
+    clock.call_later(10, lambda: seen.append(("due", clock.now_ms())), lambda: True)
+    clock.call_later(200, lambda: seen.append(("not due", clock.now_ms())), lambda: True)
+    clock.call_later(20, lambda: seen.append(("other", clock.now_ms())), lambda: False)
+
+    clock.advance(100, spares=True)
+    clock.advance(10)
+    clock.advance(190)
+
+    assert seen == [("other", 20), ("due", 110), ("not due", 300)]
+
+
+def test_a_spared_callback_that_is_scheduled_or_cancelled_in_the_advance() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    cancelled = clock.call_later(10, lambda: seen.append(-1), lambda: True)
+
+    def change() -> None:
+        cancelled.cancel()
+        clock.call_later(10, lambda: seen.append(clock.now_ms()), lambda: True)
+
+    clock.call_later(20, change)
+    clock.advance(100, spares=True)
+    clock.advance(100)
+
+    assert seen == [110]
+
+
+def test_an_advance_that_spares_nothing_runs_every_callback() -> None:
+    clock = ManualClock(0)
+    seen: list[int] = []
+    clock.call_later(10, lambda: seen.append(clock.now_ms()), lambda: True)
+
+    clock.advance(100)
+
+    assert seen == [10]
+
+
+def test_an_advance_returns_what_its_callbacks_ended() -> None:
+    clock = ManualClock(0)
+    for number in range(30):
+        clock.call_later(10, partial(clock.note_expired, "members", f"{number}"))
+    clock.call_later(10, lambda: clock.note_expired("offsets", "billing", 5))
+    clock.call_later(20, lambda: clock.note_expired("offsets", "billing", 2))
+    clock.note_expired("tokens", "outside of an advance")
+
+    ended = clock.advance(100).by_kind
+
+    assert (ended["members"].count, ended["members"].names) == (30, [f"{number}" for number in range(NAMES_MAX)])
+    assert (ended["offsets"].count, ended["offsets"].names) == (7, ["billing"])
+    assert set(ended) == {"members", "offsets"}
+    assert dict(clock.advance(100).by_kind) == {}
+
+
+@pytest.mark.parametrize("skew_ms", [DAY_MS, -DAY_MS])
+def test_a_skew_changes_the_date_and_no_delay(skew_ms: int) -> None:
+    clock = ManualClock(2 * DAY_MS)
+    seen: list[int] = []
+    clock.call_later(10, lambda: seen.append(clock.now_ms()))
+
+    clock.skew_ms = skew_ms
+    clock.advance(9)
+    before = list(seen)
+    clock.advance(1)
+
+    assert (before, seen) == ([], [2 * DAY_MS + 10 + skew_ms])
+    assert (clock.steady_ms(), clock.ahead_ms, clock.now_ms()) == (2 * DAY_MS + 10, 10, 2 * DAY_MS + 10 + skew_ms)
+
+
+def test_a_skew_outlives_a_change_of_the_mode_and_ends_with_a_reset() -> None:
+    clock = ManualClock(2 * DAY_MS)
+    clock.skew_ms = DAY_MS
+
+    clock.set_mode(ClockMode.REAL)
+    clock.set_mode(ClockMode.MANUAL)
+    shift_ms = clock.now_ms() - clock.steady_ms()
+    clock.reset()
+
+    assert (shift_ms, clock.now_ms()) == (DAY_MS, 2 * DAY_MS)

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fauxka.faults.actions import Action, Delay, Drop, Error, Hold
+from fauxka.faults.event_ids import find_event_id
 from fauxka.faults.fault import Fault
 from fauxka.faults.journal.journal import Journal
 from fauxka.faults.journal.journal_record import RESPONDED
 from fauxka.faults.record_damage import FetchedRecords
+from fauxka.faults.verdict.hanging_transactions import HangingTransaction
 from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.faults.verdict.verdict import judge
 from fauxka.protocol.api_keys import ApiKey
@@ -55,6 +57,9 @@ class FakeRequest:
     error_code: int = 0
     batches: list[tuple[str, int, AppendResult | KafkaError]] | None = None
     kept_body: bytes | None = None
+    kept_response: object = None
+    arrived_ns: int = 0
+    took_ns: int = 0
     size: int = 200
     named: RequestFacts | None = field(default_factory=RequestFacts)
     api_name: str = "Produce"
@@ -138,6 +143,12 @@ class JournalScene:
             yield batch[: header.size]
             offset = header.last_offset + 1
 
+    def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
+        return iter(())
+
+    def hanging_transactions(self, topic: str) -> list[HangingTransaction]:
+        return []
+
     # -- what clients do
 
     def new_request(self, *batches: Batch, connection: int = 1) -> FakeRequest:
@@ -213,7 +224,7 @@ class JournalScene:
             self.journal.records_deleted(TOPIC, partition, deleted)
 
     def verdict(self, event_id: str | None = None) -> TopicVerdict:
-        return judge(self.journal, self, TOPIC, event_id=event_id)
+        return judge(self.journal, self, TOPIC, event_id_of=None if event_id is None else find_event_id(event_id))
 
     def verdict_of(self, topic: str) -> TopicVerdict:
         return judge(self.journal, self, topic)

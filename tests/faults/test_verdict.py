@@ -427,7 +427,10 @@ def test_false_success_is_a_loss() -> None:
 
     assert found(verdict) == {"acknowledged_lost": 1}
     assert kinds(verdict) == [("acknowledged_lost", [])]
-    assert verdict.findings[0].why == "it was acknowledged and not appended (rule 1: error at received)"
+    assert verdict.findings[0].why == (
+        "it was acknowledged and not appended (rule 1: error at received); "
+        "lost: 'event-114', 'event-115', 'event-116', 4 more"
+    )
 
 
 def test_retried_error_at_received_has_no_finding() -> None:
@@ -659,3 +662,33 @@ def test_batches_of_a_producer_from_before_the_reset_are_a_finding() -> None:
         "producer 4000 got its id before the last reset, which deleted its state; it has sent batches since: "
         "2 batches appended, 1 batch refused"
     )
+
+
+def test_batches_that_one_crash_loses_are_one_finding_with_their_requests() -> None:
+    scene = JournalScene()
+    scene.send(A)
+    lost = [scene.send(B), scene.send(C)]
+    scene.truncate(0, to_offset=7)
+    again = [scene.send(B, connection=2), scene.send(C, connection=2)]
+    scene.truncate(0, to_offset=7)
+
+    first, second = scene.verdict().findings
+
+    assert (first.offsets, first.batches, first.records) == ([7, 18], 2, 12)
+    assert first.why == (
+        "2 batches with 12 records were acknowledged at offsets 7..18, and after a crash the log ended at 7"
+    )
+    assert first.requests == second.requests == [*lost, *again]
+
+
+def test_finding_on_a_copy_names_the_requests_of_both_places() -> None:
+    scene = JournalScene()
+    given_up = scene.lose_answer(without_producer(1, 2))
+    scene.truncate(0, to_offset=0)
+    sent = [scene.lose_answer(without_producer(1, 2)), scene.send(without_producer(1, 2), connection=2)]
+
+    (finding,) = scene.verdict().findings
+
+    assert finding.kind == "appended_twice"
+    assert finding.requests == sent
+    assert given_up not in finding.requests

@@ -82,10 +82,10 @@ def test_failure_lists_the_lost_batch_with_its_reason() -> None:
 
 
 def test_failure_shows_the_first_findings_and_counts_the_others() -> None:
-    scene = JournalScene()
+    scene = JournalScene(partitions=FINDINGS_SHOWN + 2)
     for number in range(FINDINGS_SHOWN + 2):
-        scene.send(numbered(number, number))
-    scene.truncate(0, to_offset=0)
+        scene.send(numbered(number, number, partition=number))
+        scene.truncate(number, to_offset=0)
 
     lines = failure_of(scene.verdict()).splitlines()
 

@@ -4,211 +4,48 @@ Needs a fresh broker with default configuration. A producer id has the epochs 0 
 markers. The transactional id then gets a new producer id, and each story asks what the old one may still do.
 """
 
-import time
-from collections.abc import Callable
-from typing import TypedDict
+from fauxka.protocol.messages.init_producer_id import InitProducerIdResponse
 
-from fauxka.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from fauxka.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
-from fauxka.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
-from fauxka.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
-from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest
-from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from fauxka.protocol.messages.txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-    TxnOffsetCommitResponse,
-)
-
-from . import raw_batches
-from .capture_batches import FIRST_TIMESTAMP
-from .capture_recorder import POLL_SECONDS, SETTLE_SECONDS_MAX, Recorder, main
+from .capture_recorder import Recorder, main
+from .transaction_story import INIT_VERSION, NEW_END, NEW_PRODUCE, OLD_END, OLD_PRODUCE, Story
 
 LAST_EPOCH = 32_766
-# No producer has it.
-UNKNOWN_PRODUCER_ID = 1_000_000
 # The requests that are under way at a time while epochs are used up.
 PIPELINED = 500
-INIT_VERSION = 5
-# Kafka's errors of a coordinator that is not ready, and of a transaction that is still being completed.
-NOT_READY = (14, 15, 16, 51)
-# The newest versions of clients before KIP-890, and the first ones with it.
-OLD_PRODUCE, NEW_PRODUCE = 11, 12
-OLD_END, NEW_END = 4, 5
 
 
-class Sent(TypedDict):
-    """How a record is sent."""
-
-    partition: int
-    is_transactional: bool
-
-
-class Story:
-    """One transactional id, and a topic with three partitions."""
-
-    def __init__(self, recorder: Recorder, title: str) -> None:
-        self.recorder = recorder
-        self.title = title
-        self.transactional_id = f"tx-{title}"
-        self.topic = f"topic-{title}"
-        recorder.create_topic(self.topic, 3, retention_ms="-1")
-        self.producer_id = self._first_init().producer_id
-
-    def _first_init(self) -> InitProducerIdResponse:
-        responses: list[InitProducerIdResponse] = []
-
-        def is_ready() -> bool:
-            self.recorder.call(FindCoordinatorRequest(key_type=1, coordinator_keys=[self.transactional_id]), 6)
-            response = self.recorder.call(self.init_request(), INIT_VERSION, InitProducerIdResponse)
-            responses.append(response)
-            return response.error_code not in NOT_READY
-
-        _wait(is_ready, "the transaction coordinator")
-        return responses[-1]
-
-    def init_request(self, producer: tuple[int, int] = (-1, -1)) -> InitProducerIdRequest:
-        """Return the request for the next epoch, of a client that has this producer id and epoch or none."""
-        return InitProducerIdRequest(
-            transactional_id=self.transactional_id,
-            transaction_timeout_ms=60_000,
-            producer_id=producer[0],
-            producer_epoch=producer[1],
-        )
-
-    def use_up_epochs(self) -> None:
-        """Ask for new epochs until the producer has LAST_EPOCH."""
-        epoch = 0
-        while epoch < LAST_EPOCH:
-            count = min(PIPELINED, LAST_EPOCH - epoch)
-            last = self.recorder.connection.repeat(self.init_request(), INIT_VERSION, count)
-            assert isinstance(last, InitProducerIdResponse)
-            epoch += count
-            assert (last.error_code, last.producer_id, last.producer_epoch) == (0, self.producer_id, epoch), last
-
-    def init(self, what: str, producer: tuple[int, int] = (-1, -1)) -> InitProducerIdResponse:
-        """Record an InitProducerId."""
-        response = self.recorder.case(f"{self.title}: {what}", INIT_VERSION, self.init_request(producer))
-        assert isinstance(response, InitProducerIdResponse)
-        return response
-
-    def add(self, what: str, producer: tuple[int, int], partition: int) -> None:
-        """Record an AddPartitionsToTxn as clients send it."""
-        request = AddPartitionsToTxnRequest(
-            v3_and_below_transactional_id=self.transactional_id,
-            v3_and_below_producer_id=producer[0],
-            v3_and_below_producer_epoch=producer[1],
-            v3_and_below_topics=[AddPartitionsToTxnTopic(name=self.topic, partitions=[partition])],
-        )
-        self.recorder.case(f"{self.title}: {what}", 3, request)
-
-    def produce(self, what: str, producer: tuple[int, int], sequence: int, *, version: int, partition: int = 0) -> None:
-        """Record a Produce of one record in the transaction."""
-        self._produce(what, producer, sequence, version, {"partition": partition, "is_transactional": True})
-
-    def produce_idempotent(self, what: str, producer: tuple[int, int], sequence: int, *, partition: int = 0) -> None:
-        """Record a Produce of one record outside of the transaction."""
-        self._produce(what, producer, sequence, NEW_PRODUCE, {"partition": partition, "is_transactional": False})
-
-    def _produce(self, what: str, producer: tuple[int, int], sequence: int, version: int, sent: Sent) -> None:
-        records = raw_batches.batch(
-            1,
-            FIRST_TIMESTAMP,
-            producer_id=producer[0],
-            producer_epoch=producer[1],
-            base_sequence=sequence,
-            is_transactional=sent["is_transactional"],
-        )
-        data = PartitionProduceData(index=sent["partition"], records=records)
-        request = ProduceRequest(
-            transactional_id=self.transactional_id if sent["is_transactional"] else None,
-            acks=-1,
-            timeout_ms=30_000,
-            topic_data=[TopicProduceData(name=self.topic, partition_data=[data])],
-        )
-        self.recorder.case(f"{self.title}: {what}, v{version}", version, request)
-
-    def end(self, what: str, producer: tuple[int, int], version: int, *, is_commit: bool = True) -> EndTxnResponse:
-        """Record an EndTxn."""
-        request = EndTxnRequest(
-            transactional_id=self.transactional_id,
-            producer_id=producer[0],
-            producer_epoch=producer[1],
-            committed=is_commit,
-        )
-        response = self.recorder.case(f"{self.title}: {what}, v{version}", version, request)
-        assert isinstance(response, EndTxnResponse)
-        return response
-
-    def _offset_commit(self, producer: tuple[int, int]) -> TxnOffsetCommitRequest:
-        offset = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)
-        return TxnOffsetCommitRequest(
-            transactional_id=self.transactional_id,
-            group_id="group",
-            producer_id=producer[0],
-            producer_epoch=producer[1],
-            topics=[TxnOffsetCommitRequestTopic(name=self.topic, partitions=[offset])],
-        )
-
-    def commit_offset(self, what: str, producer: tuple[int, int], version: int) -> None:
-        """Record a TxnOffsetCommit."""
-        self.recorder.case(f"{self.title}: {what}, v{version}", version, self._offset_commit(producer))
-
-    def wait_for_group(self) -> None:
-        """Return when the coordinator of the group can be used."""
-
-        def is_ready() -> bool:
-            self.recorder.call(FindCoordinatorRequest(key_type=0, coordinator_keys=["group"]), 6)
-            response = self.recorder.call(self._offset_commit((UNKNOWN_PRODUCER_ID, 0)), 5, TxnOffsetCommitResponse)
-            return response.topics[0].partitions[0].error_code not in NOT_READY
-
-        _wait(is_ready, "the group's coordinator")
-
-    def wait_for_completion(self) -> None:
-        """Return when the transaction is completed, with its markers."""
-
-        def is_complete() -> bool:
-            request = DescribeTransactionsRequest(transactional_ids=[self.transactional_id])
-            response = self.recorder.call(request, 0, DescribeTransactionsResponse)
-            return response.transaction_states[0].transaction_state == "CompleteCommit"
-
-        _wait(is_complete, "the end of the transaction")
-
-    def producers(self, what: str) -> None:
-        """Record the producers of partition 0."""
-        request = DescribeProducersRequest(topics=[TopicRequest(name=self.topic, partition_indexes=[0])])
-        self.recorder.case(f"{self.title}: {what}", 0, request)
-
-    def with_the_old_id(self, old: tuple[int, int], sequence: int) -> None:
-        """Record what the old producer id and epoch may do."""
-        for version in (10, OLD_PRODUCE, NEW_PRODUCE):
-            self.produce("a partition of the old id", old, sequence, version=version)
-            self.produce("another partition", old, 0, version=version, partition=1)
-        self.produce("a duplicate", old, 0, version=OLD_PRODUCE)
-        self.produce("a duplicate", old, 0, version=NEW_PRODUCE)
-        self.produce_idempotent("idempotent", old, sequence)
-        self.produce_idempotent("idempotent in another partition", old, 0, partition=2)
-        marker = (old[0], old[1] + 1)
-        self.produce("in the epoch of markers", marker, 0, version=OLD_PRODUCE)
-        self.produce("in the epoch of markers", marker, 0, version=NEW_PRODUCE)
-        self.produce("in the epoch of markers in another partition", marker, 0, version=NEW_PRODUCE, partition=1)
-        self.add("AddPartitionsToTxn", old, 0)
-        self.wait_for_group()
-        self.commit_offset("TxnOffsetCommit", old, 4)
-        self.commit_offset("TxnOffsetCommit", old, 5)
-        for version in (OLD_END, NEW_END):
-            self.end("commit with the old id", old, version)
-            self.end("abort with the old id", old, version, is_commit=False)
-        self.producers("producers")
+def _use_up_epochs(story: Story) -> None:
+    """Ask for new epochs until the producer has LAST_EPOCH."""
+    epoch = 0
+    while epoch < LAST_EPOCH:
+        count = min(PIPELINED, LAST_EPOCH - epoch)
+        last = story.recorder.connection.repeat(story.init_request(), INIT_VERSION, count)
+        assert isinstance(last, InitProducerIdResponse)
+        epoch += count
+        assert (last.error_code, last.producer_id, last.producer_epoch) == (0, story.producer_id, epoch), last
 
 
-def _wait(is_done: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + SETTLE_SECONDS_MAX
-    while not is_done():
-        assert time.monotonic() < deadline, f"waited {SETTLE_SECONDS_MAX} s for {what}"
-        time.sleep(POLL_SECONDS)
+def _with_the_old_id(story: Story, old: tuple[int, int], sequence: int) -> None:
+    """Record what the old producer id and epoch may do."""
+    for version in (10, OLD_PRODUCE, NEW_PRODUCE):
+        story.produce("a partition of the old id", old, sequence, version=version)
+        story.produce("another partition", old, 0, version=version, partition=1)
+    story.produce("a duplicate", old, 0, version=OLD_PRODUCE)
+    story.produce("a duplicate", old, 0, version=NEW_PRODUCE)
+    story.produce_idempotent("idempotent", old, sequence)
+    story.produce_idempotent("idempotent in another partition", old, 0, partition=2)
+    marker = (old[0], old[1] + 1)
+    story.produce("in the epoch of markers", marker, 0, version=OLD_PRODUCE)
+    story.produce("in the epoch of markers", marker, 0, version=NEW_PRODUCE)
+    story.produce("in the epoch of markers in another partition", marker, 0, version=NEW_PRODUCE, partition=1)
+    story.add("AddPartitionsToTxn", old, 0)
+    story.wait_for_group()
+    story.commit_offset("TxnOffsetCommit", old, 4)
+    story.commit_offset("TxnOffsetCommit", old, 5)
+    for version in (OLD_END, NEW_END):
+        story.end("commit with the old id", old, version)
+        story.end("abort with the old id", old, version, is_commit=False)
+    story.producers("producers")
 
 
 def capture(recorder: Recorder) -> None:
@@ -219,7 +56,7 @@ def capture(recorder: Recorder) -> None:
 
 def _before_kip_890(recorder: Recorder) -> None:
     story = Story(recorder, "v1")
-    story.use_up_epochs()
+    _use_up_epochs(story)
     old = (story.producer_id, LAST_EPOCH)
     story.add("AddPartitionsToTxn in the last epoch", old, 0)
     story.produce("Produce in the last epoch", old, 0, version=OLD_PRODUCE)
@@ -228,7 +65,7 @@ def _before_kip_890(recorder: Recorder) -> None:
     story.producers("producers before")
     new = story.init("the epoch after the last one", old)
     story.init("the same again", old)
-    story.with_the_old_id(old, 1)
+    _with_the_old_id(story, old, 1)
     producer = (new.producer_id, new.producer_epoch)
     story.produce("the new id", producer, 0, version=NEW_PRODUCE)
     story.end("commit with the new id", producer, NEW_END)
@@ -236,13 +73,13 @@ def _before_kip_890(recorder: Recorder) -> None:
 
 def _with_kip_890(recorder: Recorder) -> None:
     story = Story(recorder, "v2")
-    story.use_up_epochs()
+    _use_up_epochs(story)
     old = (story.producer_id, LAST_EPOCH)
     story.produce("Produce in the last epoch", old, 0, version=NEW_PRODUCE)
     after = story.end("commit in the last epoch", old, NEW_END)
     story.wait_for_completion()
     story.producers("producers before")
-    story.with_the_old_id(old, 1)
+    _with_the_old_id(story, old, 1)
     producer = (after.producer_id, after.producer_epoch)
     story.produce("the new id", producer, 0, version=NEW_PRODUCE)
     story.produce("the old id in the new transaction", old, 1, version=NEW_PRODUCE)

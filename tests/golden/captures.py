@@ -24,6 +24,7 @@ from . import (
     capture_share_state,
     capture_thread_counts,
     capture_topics,
+    capture_transaction_verification,
     capture_voters,
 )
 from .capture_recorder import Recorder
@@ -51,6 +52,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "share_state": capture_share_state.capture,
     "thread_counts": capture_thread_counts.capture,
     "topics": capture_topics.capture,
+    "transaction_verification": capture_transaction_verification.capture,
     "voters": capture_voters.capture,
 }
 

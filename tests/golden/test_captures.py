@@ -4,6 +4,7 @@ import io
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def answered_by_fauxka(name: str) -> list[str]:
     output = io.StringIO()
     with root_logger_as_kafkas(), Broker(REFERENCE_CONFIG | CONFIG_OF.get(name, {})) as broker:
         recorder = Recorder(broker.bootstrap_servers, output)
-        recorder.pass_ms = broker.clock.advance
+        recorder.pass_ms = partial(broker.clock.advance, members="expire")
         CAPTURES[name](recorder)
         recorder.connection.close()
     return output.getvalue().splitlines()

@@ -235,7 +235,10 @@ def test_a_hunt_that_cannot_begin_keeps_what_an_earlier_one_has_found(tmp_path: 
             ("--budget", "soon"),
             "--budget: 'soon' is no budget; allowed: a duration such as 90s, 5m or 1h, or a number of trials",
         ),
-        (("--event-id", "header:"), "--event-id: 'header:' is no event id; allowed: value, key or header:NAME"),
+        (
+            ("--event-id", "header:"),
+            "--event-id: 'header:' is no event id; allowed: value, key, header:NAME or json:PATH",
+        ),
         (
             ("--only", "lost requests"),
             "--only: 'lost requests' is no fault; allowed: a name of the table of a report; did you mean lost request?",

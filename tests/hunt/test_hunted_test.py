@@ -127,7 +127,11 @@ async def test_order(fauxka, fauxka_bootstrap):
         ("'60s'", "fauxka", "fauxka_hunt: '60s' has no name; allowed: budget='60s' and others"),
         ("jobs=0", "fauxka", "fauxka_hunt: jobs: 0; allowed: an integer >= 1"),
         ("timeout_seconds=0", "fauxka", "fauxka_hunt: timeout_seconds: 0; allowed: a number > 0"),
-        ("event_id=b'x'", "fauxka", "fauxka_hunt: event_id: b'x' is no event id; allowed: value, key or header:NAME"),
+        (
+            "event_id=b'x'",
+            "fauxka",
+            "fauxka_hunt: event_id: b'x' is no event id; allowed: value, key, header:NAME or json:PATH",
+        ),
         ("topics='orders'", "fauxka", "fauxka_hunt: topics: 'orders' is a text; allowed: a list of topics"),
     ],
 )

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
@@ -61,7 +62,7 @@ class Sharing(RuleBasedStateMachine):
             state.start_offset,
             state.batches,
             limits=lambda: self.limits,
-            clock=self.clock,
+            locks=ShareLocks(self.clock, "orders-0 of group"),
             write=self._write,
         )
 

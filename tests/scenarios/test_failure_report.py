@@ -7,7 +7,15 @@ from typing import Any, cast
 import pytest
 
 from fauxka.admin.errors import CallError
-from fauxka.faults.journal.journal_entries import JournalBatch, JournalEntry, JournalFault
+from fauxka.faults.journal.details.models import (
+    FetchDetails,
+    FetchedRange,
+    GroupOffset,
+    OffsetsDetails,
+    ResponseError,
+)
+from fauxka.faults.journal.journal_batches import JournalBatch
+from fauxka.faults.journal.journal_entries import JournalEntry, JournalFault
 from fauxka.faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
 from fauxka.faults.verdict.verdict_findings import Finding
 from fauxka.scenarios.report import failure_report as report
@@ -330,3 +338,26 @@ def test_a_part_is_a_function_from_the_broker_to_lines(monkeypatch: pytest.Monke
     monkeypatch.setattr(report, "PARTS", (*report.PARTS, notes))
 
     assert reported(produce(1)).endswith("\n\nNotes\n  1 requests")
+
+
+def test_fetch_and_commit_show_their_offsets() -> None:
+    fetched = FetchedRange(topic="orders", partition=0, fetch_offset=12, first_offset=10, last_offset=19)
+    fetch = FetchDetails(isolation="read_uncommitted", session_id=0, session_epoch=-1, partitions=[fetched])
+    committed = [GroupOffset(topic="orders", partition=0, offset=20)]
+    offsets = OffsetsDetails(group_id="billing", member_id="m-1", epoch=3, offsets=committed)
+
+    text = reported(
+        request(1, fetch=fetch), request(2, "OffsetCommit", topics=["orders"], group_ids=["billing"], offsets=offsets)
+    )
+
+    assert "Fetch orders-0 from 12" in text
+    assert "orders-0 10..19" in text
+    assert "OffsetCommit orders-0 at 20, group billing" in text
+
+
+def test_error_inside_a_response_has_its_partition() -> None:
+    error = ResponseError(error="ILLEGAL_GENERATION", topic="orders", partition=2)
+
+    text = reported(request(1, "OffsetCommit", error="ILLEGAL_GENERATION", first_error=error, more_errors=2))
+
+    assert "ILLEGAL_GENERATION for orders-2 and 2 more" in text

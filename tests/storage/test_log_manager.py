@@ -50,6 +50,6 @@ def test_retention_and_expiry_apply_to_every_log() -> None:
     for partition in range(3):
         produce(logs.create("topic", partition, LogConfig(retention_ms=DAY_MS), now_ms=NOW_MS), 0)
 
-    assert logs.remove_expired_producers(NOW_MS + DAY_MS) == 3
-    assert logs.enforce_retention(NOW_MS + DAY_MS + 1) == 3
+    assert sum(logs.remove_expired_producers(NOW_MS + DAY_MS).values()) == 3
+    assert sum(logs.enforce_retention(NOW_MS + DAY_MS + 1).values()) == 3
     assert [log.log_start_offset for log in logs] == [1, 1, 1]

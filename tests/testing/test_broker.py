@@ -159,10 +159,10 @@ def test_an_advanced_clock_expires_producers(broker: Broker) -> None:
 
     broker.clock.set_mode("manual")
     before_ms = broker.clock.now_ms
-    now_ms = broker.clock.advance(EIGHT_DAYS_MS)
+    moved = broker.clock.advance(EIGHT_DAYS_MS)
 
     assert producer.next_sequence == 1
-    assert (broker.clock.mode, now_ms - before_ms) == ("manual", EIGHT_DAYS_MS)
+    assert (broker.clock.mode, moved.now_ms - before_ms) == ("manual", EIGHT_DAYS_MS)
     assert broker.producers.list() == []
 
 
@@ -316,8 +316,8 @@ def test_a_hanging_client_continues_after_a_reset_of_faults(broker: Broker) -> N
 
 
 def test_an_invalid_event_id_is_refused(broker: Broker) -> None:
-    with pytest.raises(RuleError, match="event_id cannot be 'value'"):
-        broker.verdict("orders", event_id="value")
+    with pytest.raises(RuleError, match="event_id cannot be 'values'"):
+        broker.verdict("orders", event_id="values")
 
 
 def test_a_snapshot_can_be_restored_repeatedly(broker: Broker) -> None:

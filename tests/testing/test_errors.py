@@ -43,7 +43,11 @@ def broker() -> Iterator[Broker]:
     ("wrong", "field", "message"),
     [
         ('broker.reset("al")', "scope", "allowed: all, data, faults or journal; did you mean all?"),
-        ('broker.verdict("orders", event_id="kye")', "event_id", "key or header:NAME; did you mean key?"),
+        (
+            'broker.verdict("orders", event_id="kye")',
+            "event_id",
+            "value, key, header:NAME or json:PATH; did you mean key?",
+        ),
         ('broker.verdict("orders", event_id=5)', "event_id", "event_id cannot be 5"),
         ('broker.journal.entries(topik="orders")', "topik", "did you mean topic?"),
         ('broker.journal.count(api="Produc")', "api", "did you mean Produce?"),

@@ -83,9 +83,9 @@ def leader(broker: Broker) -> tuple[int, int]:
 
 def losses(broker: Broker) -> list[tuple[list[int], str]]:
     found = broker.verdict(TOPIC)
-    lost = [(each.offsets, each.why) for each in found.findings if each.kind == "acknowledged_lost"]
-    assert found.batches.acknowledged_lost == len(lost)
-    return lost
+    lost = [each for each in found.findings if each.kind == "acknowledged_lost"]
+    assert found.batches.acknowledged_lost == sum(each.batches for each in lost)
+    return [(each.offsets, each.why) for each in lost]
 
 
 def unacknowledged(broker: Broker) -> list[list[int]]:
@@ -118,16 +118,54 @@ def test_an_unclean_failover_loses_what_the_new_leader_does_not_have(broker: Bro
 
     broker.move_leader(TOPIC, 0, 3, unclean=True)
 
-    why = (
-        "in epoch 0 by node 1, and the log of node 3, which became leader in epoch 1 without being in sync, ended at 1"
-    )
     assert losses(broker) == [
-        ([1, 1], f"it was acknowledged at offsets 1..1 {why}"),
-        ([2, 2], f"it was acknowledged at offsets 2..2 {why}"),
+        (
+            [1, 2],
+            "2 batches with 2 records were acknowledged at offsets 1..2 in epoch 0 by node 1, and the log of node 3, "
+            "which became leader in epoch 1 without being in sync, ended at 1",
+        )
     ]
     assert appended(broker) == 1
     with pytest.raises(AssertionError, match="2 acknowledged batches lost"):
         broker.verdict(TOPIC).assert_nothing_lost()
+
+
+@pytest.mark.parametrize("producer_id", [-1, 5])
+def test_what_one_election_loses_is_one_finding_with_the_requests_of_its_epoch(
+    broker: Broker, producer_id: int
+) -> None:
+    for node in (2, 3):
+        broker.pause_replication(node)
+    lost = [produce(broker, 1, acks=1, producer=(producer_id, sequence)) for sequence in range(20)]
+    sent = [each.id for each in broker.journal.entries(api="Produce")]
+    kill(broker, 1)
+    broker.resume_replication(2)
+
+    for _ in range(20):
+        # At the same offsets, in the next epoch.
+        produce(broker, 2, acks=1)
+
+    (finding,) = broker.verdict(TOPIC).findings
+    assert (finding.offsets, finding.batches, finding.records) == ([0, lost[-1].base_offset], 20, 20)
+    assert (finding.leader_epoch, finding.requests) == (0, sent)
+    assert (finding.producer_id, finding.base_sequence) == (producer_id, 0 if producer_id >= 0 else -1)
+
+
+def test_each_election_has_its_own_finding(broker: Broker) -> None:
+    sent: list[int] = []
+    for node, next_node in ((1, 2), (2, 3)):
+        broker.pause_replication(next_node)
+        produce(broker, node, acks=1, producer=(5, 0))
+        sent.append(broker.journal.entries(api="Produce")[-1].id)
+        broker.move_leader(TOPIC, 0, next_node, unclean=True)
+        broker.resume_replication(next_node)
+
+    found = broker.verdict(TOPIC).findings
+
+    assert [(each.offsets, each.leader_epoch, each.requests) for each in found] == [
+        ([0, 0], 0, [sent[0]]),
+        ([0, 0], 1, [sent[1]]),
+    ]
 
 
 def test_a_replica_in_sync_that_lags_loses_what_acks_one_acknowledged(broker: Broker) -> None:
@@ -235,7 +273,7 @@ def test_a_leader_that_returns_with_what_was_lost_has_it_again(broker: Broker) -
     behind(broker, 3)
     kill(broker, 1)
     broker.move_leader(TOPIC, 0, 2, unclean=True)
-    assert [offsets for offsets, _ in losses(broker)] == [[0, 0], [1, 1]]
+    assert [offsets for offsets, _ in losses(broker)] == [[0, 1]]
     kill(broker, 2)
     kill(broker, 3)
     broker.start_node(1)

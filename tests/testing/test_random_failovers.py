@@ -1,4 +1,4 @@
-"""Random failovers: the verdict agrees with the responses to the client and with the leader's log.
+"""Random failovers: the verdict agrees with the client and with the leader's log, and names what is lost.
 
 A call fails with status 409 if the state of its node does not allow it, and only then.
 A request to a node that is cut off from its clients is handled when the node rejoins, or never if the node ends before.
@@ -229,7 +229,17 @@ class Scene:
     def counts(self) -> tuple[int, int, int]:
         """Return what the verdict must count: stored batches, lost ones, and stored ones without a success."""
         stored = self.stored()
-        return len(stored), len(self.acknowledged.difference(stored)), len(set(stored) - self.acknowledged)
+        return len(stored), len(self.lost()), len(set(stored) - self.acknowledged)
+
+    def lost(self) -> set[bytes]:
+        """Return the values that were acknowledged, and that the leader does not have."""
+        return self.acknowledged.difference(self.stored())
+
+    def sent_by(self, request_ids: list[int]) -> set[str]:
+        """Return the values that the requests sent: each has its own producer."""
+        found = [entry for entry in self.broker.journal.entries(api="Produce") if entry.id in request_ids]
+        assert [entry.id for entry in found] == request_ids
+        return {str(batch.producer_id) for entry in found for batch in entry.batches}
 
     def __str__(self) -> str:
         """Return the steps so far, one a line."""
@@ -254,9 +264,14 @@ def test_the_verdict_agrees_with_the_client_and_the_log(seed: int) -> None:
             scene.step()
 
             if scene.has_leader():
-                found = broker.verdict(TOPIC).batches
+                verdict = broker.verdict(TOPIC, event_id="value")
+                found = verdict.batches
                 counted = (found.appended_once, found.acknowledged_lost, found.stored_unacknowledged)
                 assert counted == scene.counts(), str(scene)
+                lost = [each for each in verdict.findings if each.kind == "acknowledged_lost"]
+                assert {event.encode() for each in lost for event in each.events} == scene.lost(), str(scene)
+                for each in lost:
+                    assert scene.sent_by(each.requests) == set(each.events), str(scene)
 
         scene.heal()
         (partition,) = broker.partitions(TOPIC)

@@ -8,7 +8,6 @@ from ....rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import consumer_groups as consumer_groups
-    from . import embedded_protocol as embedded_protocol
     from . import settings as settings
     from . import topics as topics
 else:

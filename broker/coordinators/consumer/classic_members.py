@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ....protocol.consumer_protocol import read_subscription
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ....protocol.messages.join_group import JoinGroupResponse
@@ -19,7 +20,7 @@ from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
 from .coordinator_result import GroupChange
-from .embedded_protocol import by_topic_id, encode_assignment, read_subscription
+from .embedded_protocol import by_topic_id, encode_assignment
 from .group import PROTOCOL_TYPE
 from .heartbeats import check_room
 from .member import LEAVE_EPOCH, NO_REGEX, ConsumerMember, MemberState, without_epochs
@@ -254,7 +255,7 @@ def _updated(
         subscribed_topic_names=frozenset(subscription.topics),
         subscribed_topic_regex=NO_REGEX,
         client_id=attempt.client_id,
-        client_host=f"/{attempt.client_host}",
+        client_host=f"/{attempt.connection.client_host}",
         classic=ClassicMember(
             request.session_timeout_ms,
             tuple(ClassicProtocol(protocol.name, protocol.metadata) for protocol in attempt.protocols),

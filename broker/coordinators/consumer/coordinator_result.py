@@ -94,13 +94,13 @@ class ConsumerGroupStore:
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group.")
         return group
 
-    def new_timers(self) -> GroupTimers:
-        """Create the timers of a new group."""
-        return self._registry.new_timers()
+    def new_timers(self, group_id: str) -> GroupTimers:
+        """Create the timers of a new group of that id."""
+        return self._registry.new_timers(group_id)
 
     def new_group(self, group_id: str) -> ConsumerGroup:
         """Create a group. Its first commit adds it to the registry."""
-        return ConsumerGroup(group_id, self._registry.new_timers())
+        return ConsumerGroup(group_id, self._registry.new_timers(group_id))
 
     def commit(self, change: GroupChange) -> None:
         """Write the change, and apply it to the group. Raises KafkaError; nothing is changed then."""

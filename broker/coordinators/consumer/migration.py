@@ -14,6 +14,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ....protocol.consumer_protocol import read_assignment, read_subscription
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
 from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
@@ -22,7 +23,7 @@ from ..group.classic_group import ClassicGroup
 from ..group.group_member import GroupMember, MemberProtocol, join_error, select_protocol, sync_error
 from ..group.group_records import group_record as classic_group_record
 from .coordinator_result import GroupChange
-from .embedded_protocol import by_topic_id, encode_assignment, read_assignment, read_subscription
+from .embedded_protocol import by_topic_id, encode_assignment
 from .group import PROTOCOL_TYPE, ConsumerGroup
 from .member import ConsumerMember, with_epoch
 from .records import (
@@ -282,7 +283,7 @@ class Downgrade:
 
         former_ids: the member ids of replaced members, by their new ids.
         """
-        classic = ClassicGroup(group.group_id, self._store.new_timers())
+        classic = ClassicGroup(group.group_id, self._store.new_timers(group.group_id))
         classic_members = [_classic_member(member) for member in members]
         protocol_name = select_protocol(classic_members)
         for member in classic_members:

@@ -146,10 +146,11 @@ class MemberSessions:
             logger.info("group %s: member %s is removed: %s", group.group_id, member_id, reason)
             try:
                 self._fence(group, member)
+                group.timers.note_removed(group.group_id, member_id)
             except KafkaError as error:
                 logger.warning(
                     "group %s: cannot write the removal of member %s: %s", group.group_id, member_id, error.message
                 )
                 group.timers.schedule(name, RETRY_MS, run)
 
-        group.timers.schedule(name, delay_ms, run)
+        group.timers.schedule(name, delay_ms, run, member_id)

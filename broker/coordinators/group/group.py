@@ -5,7 +5,7 @@ Source: Group, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
@@ -67,6 +67,11 @@ class Group(Protocol):
     @property
     def listed_protocol_type(self) -> str:
         """The protocol type that ListGroups returns ("consumer")."""
+        ...
+
+    @property
+    def members(self) -> Mapping[str, object]:
+        """The members by id."""
         ...
 
     @property

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -32,6 +32,7 @@ from .group_registry import GroupRegistry
 from .group_replay import GroupReplay
 from .group_settings import GroupSettings
 from .group_timers import GroupTimers
+from .member_clients import MemberClients
 from .offset_store import GroupTopicPartition
 from .rebalance import Rebalance
 
@@ -78,13 +79,14 @@ class GroupCoordinator:
         self._log = log
         self._expiry: Timer | None = None
         self._registry = GroupRegistry(self._new_timers, self._schedule_expiry, log.check_coordinator)
+        self.clients = MemberClients(self._registry.members_of)
         self._rebalance = Rebalance(settings, log)
-        self._join = GroupJoin(settings, self._rebalance, log, new_member_suffix)
+        self._join = GroupJoin(settings, self._rebalance, log, self.clients, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
         self._new_consumer_groups = new_consumer_groups
         self._new_share_groups = new_share_groups
         self.offsets = GroupOffsets(
-            settings, self._registry, log, now_ms=clock.now_ms, extend_session=self._extend_session
+            settings, self._registry, log, now_ms=clock.steady_ms, extend_session=self._extend_session
         )
 
     @cached_property
@@ -109,6 +111,7 @@ class GroupCoordinator:
         self._log.load(replay.apply)
         loaded = [group for group in self._registry.all() if group.group_id not in known]
         for group in loaded:
+            self.clients.expect(group.group_id)
             if isinstance(group, ClassicGroup):
                 self._rebalance.begin_sessions(group)
                 group.timers.finish_step()
@@ -123,8 +126,8 @@ class GroupCoordinator:
         """Return what completes when the appended records are durable. See CoordinatorLog.flushed."""
         return self._log.flushed()
 
-    def _new_timers(self) -> GroupTimers:
-        return GroupTimers(self._clock, self._log.flushed)
+    def _new_timers(self, group_id: str) -> GroupTimers:
+        return GroupTimers(self._clock, self._log.flushed, partial(self.clients.is_connected, group_id))
 
     def _extend_session(self, group: ClassicGroup, member_id: str) -> None:
         self._rebalance.extend_session(group, group.members[member_id])
@@ -154,6 +157,7 @@ class GroupCoordinator:
         except KafkaError as error:
             attempt.reject(error.code, attempt.member_id if error.code is ErrorCode.UNKNOWN_MEMBER_ID else "")
             return
+        self.clients.heard(group.group_id, attempt.member_id, attempt.connection)
         if isinstance(group, ClassicGroup):
             self._join.join(group, attempt)
             group.timers.finish_step()
@@ -296,6 +300,7 @@ class GroupCoordinator:
             group.fail_pending_requests()
             self.offsets.remove(self.offsets.all_of_group(group.group_id))
             self._registry.delete(group)
+            self.clients.forget_group(group.group_id)
         for group in groups:
             group.timers.finish_step()
 
@@ -306,6 +311,7 @@ class GroupCoordinator:
         self._log.append(group.group_id, [*(offset_tombstone(each) for each in partitions), *group.tombstones()])
         self.offsets.remove(partitions)
         self._registry.delete(group)
+        self.clients.forget_group(group.group_id)
 
     def _schedule_expiry(self) -> None:
         if self._expiry is None:
@@ -329,6 +335,9 @@ class GroupCoordinator:
         expired = self.offsets.expired_of(group)
         if group.is_empty and len(expired) == len(self.offsets.all_of_group(group.group_id)):
             self._delete(group, expired)
+            self._clock.note_expired("groups", group.group_id)
         elif expired:
             self._log.append(group.group_id, [offset_tombstone(each) for each in expired])
             self.offsets.remove(expired)
+        if expired:
+            self._clock.note_expired("offsets", group.group_id, len(expired))

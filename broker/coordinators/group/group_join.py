@@ -20,6 +20,7 @@ from .classic_group import ClassicGroup, GroupState
 from .group_member import GroupMember, MemberProtocol, join_error, select_protocol
 from .group_records import group_record
 from .group_settings import GroupSettings
+from .member_clients import ClientConnection, MemberClients
 from .rebalance import Rebalance
 
 
@@ -34,7 +35,7 @@ class JoinAttempt:
 
     request: JoinGroupRequest
     client_id: str
-    client_host: str
+    connection: ClientConnection
     requires_known_member_id: bool
     can_skip_assignment: bool
     deferred: Deferred[JoinGroupResponse]
@@ -65,12 +66,18 @@ class JoinAttempt:
 class GroupJoin:
     """Handles JoinGroup requests to classic groups."""
 
-    __slots__ = ("_log", "_new_member_suffix", "_rebalance", "_settings")
+    __slots__ = ("_clients", "_log", "_new_member_suffix", "_rebalance", "_settings")
 
     def __init__(
-        self, settings: GroupSettings, rebalance: Rebalance, log: CoordinatorLog, new_member_suffix: Callable[[], str]
+        self,
+        settings: GroupSettings,
+        rebalance: Rebalance,
+        log: CoordinatorLog,
+        clients: MemberClients,
+        new_member_suffix: Callable[[], str],
     ) -> None:
         """new_member_suffix: returns the unique part of a new member id, for example a UUID."""
+        self._clients = clients
         self._settings = settings
         self._rebalance = rebalance
         self._log = log
@@ -130,7 +137,7 @@ class GroupJoin:
             member_id=member_id,
             group_instance_id=request.group_instance_id,
             client_id=attempt.client_id,
-            client_host=f"/{attempt.client_host}",
+            client_host=f"/{attempt.connection.client_host}",
             rebalance_timeout_ms=request.rebalance_timeout_ms,
             session_timeout_ms=request.session_timeout_ms,
             protocol_type=request.protocol_type,
@@ -138,6 +145,7 @@ class GroupJoin:
         )
         member.await_join(attempt.deferred)
         self._rebalance.add_member(group, member, f"member {member_id} joins: {attempt.reason}")
+        self._clients.heard(group.group_id, member_id, attempt.connection)
 
     def _replace_static(
         self, group: ClassicGroup, attempt: JoinAttempt, group_instance_id: str, member_id: str
@@ -171,6 +179,7 @@ class GroupJoin:
                 group.delay_join_response(attempt.deferred, response)
                 return
         member = group.replace_static_member(group_instance_id, member_id)
+        self._clients.heard(group.group_id, member_id, attempt.connection)
         self._rebalance.extend_session(group, member)
         _update(member, attempt)
         if is_still_stable:

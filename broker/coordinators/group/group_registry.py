@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from .classic_group import ClassicGroup
 from .group import Group
 from .group_timers import GroupTimers
+
+NO_MEMBERS: Mapping[str, object] = {}
 
 
 class GroupRegistry:
@@ -17,11 +19,11 @@ class GroupRegistry:
 
     def __init__(
         self,
-        new_timers: Callable[[], GroupTimers],
+        new_timers: Callable[[str], GroupTimers],
         on_created: Callable[[], None],
         check_coordinator: Callable[[str], None],
     ) -> None:
-        """new_timers: creates the timers of a new group. on_created: called after each new group.
+        """new_timers: creates the timers of a new group of that id. on_created: called after each new group.
 
         check_coordinator: raises KafkaError NOT_COORDINATOR if another node coordinates the group id.
         """
@@ -49,6 +51,11 @@ class GroupRegistry:
         """Return whether there is a group of that id here."""
         return group_id in self._groups
 
+    def members_of(self, group_id: str) -> Mapping[str, object]:
+        """Return the members of the group by id; none if it is not here."""
+        group = self._groups.get(group_id)
+        return NO_MEMBERS if group is None else group.members
+
     def has(self, group: Group) -> bool:
         """Return whether this is still the group of its id."""
         return self._groups.get(group.group_id) is group
@@ -69,13 +76,13 @@ class GroupRegistry:
 
     def create_classic(self, group_id: str) -> ClassicGroup:
         """Create a classic group without members. No group may have the id."""
-        group = ClassicGroup(group_id, self._new_timers())
+        group = ClassicGroup(group_id, self._new_timers(group_id))
         self.add(group)
         return group
 
-    def new_timers(self) -> GroupTimers:
-        """Return the timers for a new group."""
-        return self._new_timers()
+    def new_timers(self, group_id: str) -> GroupTimers:
+        """Return the timers for a new group of that id."""
+        return self._new_timers(group_id)
 
     def add(self, group: Group) -> None:
         """Add a group. It replaces an earlier group of the same id, which is closed."""

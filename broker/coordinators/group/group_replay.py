@@ -82,7 +82,7 @@ class GroupReplay:
         group_id = GroupMetadataKey.read(key).group
         if record.value is not None:
             value = GroupMetadataValue.read(record.value)
-            self._registry.add(restored_group(group_id, value, self._registry.new_timers()))
+            self._registry.add(restored_group(group_id, value, self._registry.new_timers(group_id)))
             return
         group = self._registry.find(group_id)
         if group is not None:

@@ -14,7 +14,7 @@ Source: GroupMetadataManager (the classicGroup methods), Kafka 4.3.0.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -24,6 +24,7 @@ from .classic_group import ClassicGroup, GroupState
 from .group_member import GroupMember, join_error, sync_error
 from .group_records import group_record
 from .group_settings import NEW_MEMBER_JOIN_TIMEOUT_MS, GroupSettings
+from .member_clients import ANY_MEMBER
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ class Rebalance:
 
     def complete_join(self, group: ClassicGroup) -> None:
         """End the join phase: remove absent members, start the next generation, respond to the pending requests."""
+        group.timers.cancel(group_timers.FIRST_DELAY)
         group.timers.cancel(group_timers.JOIN)
         self._remove_absent_members(group)
         if group.state is GroupState.DEAD:
@@ -169,7 +171,7 @@ class Rebalance:
 
     def _schedule_session_end(self, group: ClassicGroup, member_id: str, delay_ms: int) -> None:
         group.timers.schedule(
-            group_timers.heartbeat_of(member_id), delay_ms, lambda: self._end_session(group, member_id)
+            group_timers.heartbeat_of(member_id), delay_ms, lambda: self._end_session(group, member_id), member_id
         )
 
     def _end_session(self, group: ClassicGroup, member_id: str) -> None:
@@ -185,6 +187,7 @@ class Rebalance:
         # UNKNOWN_MEMBER_ID makes a client that still runs join again with a new id.
         group.respond_to_join(member, join_error(ErrorCode.UNKNOWN_MEMBER_ID))
         group.remove(member.member_id)
+        group.timers.note_removed(group.group_id, member.member_id)
         if group.can_rebalance and not group.is_empty:
             self.prepare(group, f"the session of member {member.member_id} has expired")
         elif group.state is GroupState.PREPARING_REBALANCE and group.has_all_members_joined:
@@ -193,10 +196,14 @@ class Rebalance:
     # -- timers and responses
 
     def _schedule_end_of_join(self, group: ClassicGroup) -> None:
-        group.timers.schedule(group_timers.JOIN, group.rebalance_timeout_ms, lambda: self.complete_join(group))
+        group.timers.schedule(
+            group_timers.JOIN, group.rebalance_timeout_ms, lambda: self.complete_join(group), ANY_MEMBER
+        )
 
     def _schedule_end_of_first_delay(self, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
-        group.timers.schedule(group_timers.JOIN, delay_ms, lambda: self._end_first_delay(group, delay_ms, remaining_ms))
+        group.timers.schedule(
+            group_timers.FIRST_DELAY, delay_ms, lambda: self._end_first_delay(group, delay_ms, remaining_ms)
+        )
 
     def _end_first_delay(self, group: ClassicGroup, delay_ms: int, remaining_ms: int) -> None:
         """Extend the delay if a member joined during it, up to the rebalance timeout in all."""
@@ -210,9 +217,7 @@ class Rebalance:
     def _remove_absent_members(self, group: ClassicGroup) -> None:
         """Remove dynamic members that have not rejoined. Static members stay until their session ends."""
         absent = [m.member_id for m in group.members.values() if m.awaiting_join is None and not m.is_static]
-        for member_id in absent:
-            group.remove(member_id)
-            group.timers.cancel(group_timers.heartbeat_of(member_id))
+        self._remove_late_members(group, absent)
         if absent:
             logger.info("group %s: removed members that did not rejoin: %s", group.group_id, ", ".join(absent))
 
@@ -224,7 +229,7 @@ class Rebalance:
             group.pending_sync_members.add(member.member_id)
         generation_id = group.generation_id
         group.timers.schedule(
-            group_timers.SYNC, group.rebalance_timeout_ms, lambda: self._end_sync(group, generation_id)
+            group_timers.SYNC, group.rebalance_timeout_ms, lambda: self._end_sync(group, generation_id), ANY_MEMBER
         )
 
     def _end_sync(self, group: ClassicGroup, generation_id: int) -> None:
@@ -233,10 +238,14 @@ class Rebalance:
         if group.state not in (GroupState.COMPLETING_REBALANCE, GroupState.STABLE):
             return
         late = sorted(group.pending_sync_members)
-        for member_id in late:
+        self._remove_late_members(group, late)
+        self.prepare(group, f"no SyncGroup from {', '.join(late)} within the rebalance timeout")
+
+    def _remove_late_members(self, group: ClassicGroup, member_ids: Sequence[str]) -> None:
+        for member_id in member_ids:
             group.remove(member_id)
             group.timers.cancel(group_timers.heartbeat_of(member_id))
-        self.prepare(group, f"no SyncGroup from {', '.join(late)} within the rebalance timeout")
+            group.timers.note_removed(group.group_id, member_id)
 
     def _reset_assignments(self, group: ClassicGroup, error_code: ErrorCode) -> None:
         """Delete the assignments, and respond with the error code to the pending SyncGroup requests."""

@@ -66,7 +66,7 @@ class ShareGroupStore:
 
     def new_group(self, group_id: str) -> ShareGroup:
         """Create a group. Its first commit adds it to the registry."""
-        return ShareGroup(group_id, self._registry.new_timers())
+        return ShareGroup(group_id, self._registry.new_timers(group_id))
 
     def commit(self, change: ShareGroupChange) -> None:
         """Write the change, and apply it to the group. Raises KafkaError; nothing is changed then."""

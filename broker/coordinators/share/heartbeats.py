@@ -168,11 +168,13 @@ class ShareHeartbeats:
             logger.info("share group %s: the session of member %s has expired", group.group_id, member_id)
             try:
                 self._remove(group, member)
+                group.timers.note_removed(group.group_id, member_id)
             except KafkaError as error:
                 logger.warning("share group %s: cannot remove member %s: %s", group.group_id, member_id, error)
                 group.timers.schedule(_session_of(member_id), _RETRY_MS, end)
 
-        group.timers.schedule(_session_of(member_id), self._settings.session_timeout_ms(group.group_id), end)
+        session_ms = self._settings.session_timeout_ms(group.group_id)
+        group.timers.schedule(_session_of(member_id), session_ms, end, member_id)
 
 
 def _session_of(member_id: str) -> str:

@@ -197,7 +197,7 @@ class ShareGroups:
         if not isinstance(group, ShareGroup):
             if record.value is None:
                 return
-            group = ShareGroup(record.group_id, self._registry.new_timers())
+            group = ShareGroup(record.group_id, self._registry.new_timers(record.group_id))
             self._registry.add(group)
         if record.value is None and record.record_type is ShareRecordType.GROUP_METADATA:
             self._registry.delete(group)

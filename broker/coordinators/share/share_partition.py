@@ -32,7 +32,7 @@ from ....protocol.stored_records.share_state_records import DeliveryState, State
 from .record_state import AcquiredRecords, InFlightBatch, RecordState, Run, state_batches
 
 if TYPE_CHECKING:
-    from ...runtime.clock import Clock, Timer
+    from .share_locks import ShareLocks
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,6 @@ class SharePartition:
 
     __slots__ = (
         "_batches",
-        "_clock",
         "_is_closed",
         "_latest_lock",
         "_limits",
@@ -109,7 +108,7 @@ class SharePartition:
         batches: Sequence[StateBatch],
         *,
         limits: Callable[[], ShareLimits],
-        clock: Clock,
+        locks: ShareLocks,
         write: WriteState,
     ) -> None:
         """Restore the state that was written. batches: the states of records from start_offset on."""
@@ -117,10 +116,8 @@ class SharePartition:
         self._batches = _fill_gaps(start_offset, batches)
         self.end_offset = self._batches[-1].last_offset if self._batches else start_offset - 1
         self._limits = limits
-        self._clock = clock
         self._write = write
-        # The timer of each lock. It has no effect on records that no longer have the lock.
-        self._locks: dict[int, Timer] = {}
+        self._locks = locks
         self._latest_lock = 0
         self._is_closed = False
         self._waiting: dict[object, Callable[[], None]] = {}
@@ -274,15 +271,16 @@ class SharePartition:
         """Release the records of a member whose session has ended. Raises KafkaError, see acknowledge."""
         self._release(lambda state: state.member_id == member_id, self.start_offset, self.end_offset)
 
-    def _release(self, is_selected: Callable[[RecordState], bool], first_offset: int, last_offset: int) -> None:
-        self._apply(
-            [
-                _Change(batch, first, last, self._state_after(state, RELEASE))
-                for batch in self._batches
-                for first, last, state in batch.runs(first_offset, last_offset)
-                if state.state is DeliveryState.ACQUIRED and is_selected(state)
-            ]
-        )
+    def _release(self, is_selected: Callable[[RecordState], bool], first_offset: int, last_offset: int) -> int:
+        """Release the acquired records that are selected, and return their number. Raises KafkaError."""
+        changes = [
+            _Change(batch, first, last, self._state_after(state, RELEASE))
+            for batch in self._batches
+            for first, last, state in batch.runs(first_offset, last_offset)
+            if state.state is DeliveryState.ACQUIRED and is_selected(state)
+        ]
+        self._apply(changes)
+        return sum(each.last_offset - each.first_offset + 1 for each in changes)
 
     def _apply(self, changes: Sequence[_Change]) -> None:
         """Write the changes, then apply them. Renewals of locks are not written. Raises KafkaError."""
@@ -325,24 +323,23 @@ class SharePartition:
 
     def _schedule_lock_end(self, lock: int, first: int, last: int, delay_ms: int) -> None:
         def end() -> None:
-            del self._locks[lock]
             try:
-                self._release(lambda state: state.lock == lock, first, last)
+                released = self._release(lambda state: state.lock == lock, first, last)
             except KafkaError as error:
                 if self._is_closed:
                     # The write was fenced.
                     return
                 logger.warning("cannot write the end of the locks of %d-%d: %s", first, last, error.message)
                 self._schedule_lock_end(lock, first, last, _RETRY_MS)
+                return
+            self._locks.note_ended(released)
 
-        self._locks[lock] = self._clock.call_later(delay_ms, end)
+        self._locks.schedule(lock, delay_ms, end)
 
     def close(self) -> None:
         """Cancel all locks, and call the waiting callbacks, which look the partition up again."""
         self._is_closed = True
-        for timer in self._locks.values():
-            timer.cancel()
-        self._locks.clear()
+        self._locks.cancel_all()
         self.wake()
 
     # -- fetches that wait for released records

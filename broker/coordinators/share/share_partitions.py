@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
+from .share_locks import ShareLocks
 from .share_partition import SharePartition
 from .share_sessions import ShareSession, ShareSessions
 from .share_state import ShareStateChange
@@ -92,7 +93,7 @@ class SharePartitions:
             start_offset,
             state.batches,
             limits=partial(self.settings.limits, key.group_id),
-            clock=self._replicas.clock,
+            locks=ShareLocks(self._replicas.clock, f"{partition.topic_name}-{partition.index} of {key.group_id}"),
             write=write,
         )
 

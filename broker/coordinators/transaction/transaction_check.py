@@ -4,7 +4,9 @@ The coordinator may be on another node than the partitions.
 
 Before transaction version 2, clients add partitions by AddPartitionsToTxn, and Produce verifies them. From version 2
 on, Produce and TxnOffsetCommit add their partitions themselves (KIP-890).
-Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion handler, Kafka 4.3.0.
+Without transaction.partition.verification.enable, nothing is verified, and partitions are added all the same.
+Source: AddPartitionsToTxnManager.addOrVerifyTransaction and its completion handler, Kafka 4.3.0;
+tests/golden/transaction_verification-4.3.0.jsonl.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ..coordinator_log import FLUSHED
 
 if TYPE_CHECKING:
+    from ...config.broker_config import BrokerConfig
     from ...runtime.deferred import Deferred
     from ..coordinators import Coordinators
 
@@ -60,6 +63,11 @@ class TransactionCheck:
                 return KafkaError(ErrorCode.INVALID_TXN_STATE, error.message)
             return error
         return None
+
+
+def is_checked(config: BrokerConfig, *, adds_partitions: bool) -> bool:
+    """Return whether the first batch of a transaction in a partition is checked with the coordinator."""
+    return adds_partitions or config.transaction_partition_verification_enable
 
 
 def partitions_flushed(coordinators: Coordinators, transactional_id: str) -> Deferred[ErrorCode]:

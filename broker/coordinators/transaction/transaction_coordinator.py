@@ -116,7 +116,7 @@ class TransactionCoordinator:
         if not 0 < timeout_ms <= self._replicas.config.transaction_max_timeout_ms:
             raise KafkaError(ErrorCode.INVALID_TRANSACTION_TIMEOUT, f"a timeout of {timeout_ms} ms")
         metadata = self._find(transactional_id)
-        now_ms = self._replicas.clock.now_ms()
+        now_ms = self._replicas.clock.steady_ms()
         if metadata is None:
             metadata = TransactionMetadata(
                 transactional_id=transactional_id,
@@ -150,7 +150,7 @@ class TransactionCoordinator:
         """
         metadata = self._metadata_of(transactional_id)
         producer = TransactionalProducer(producer_id, producer_epoch)
-        added = rules.add_partitions(metadata, producer, partitions, client_version, self._replicas.clock.now_ms())
+        added = rules.add_partitions(metadata, producer, partitions, client_version, self._replicas.clock.steady_ms())
         if added is not metadata:
             self._check_version(client_version)
             self._write(added)
@@ -177,7 +177,7 @@ class TransactionCoordinator:
 
         client_version: the transaction version of the client. Raises KafkaError: the errors of add, INVALID_TXN_STATE.
         """
-        metadata, now_ms = self._metadata_of(transactional_id), self._replicas.clock.now_ms()
+        metadata, now_ms = self._metadata_of(transactional_id), self._replicas.clock.steady_ms()
         if rules.is_epoch_bumped(client_version):
             prepared = rules.end_transaction_v2(
                 metadata, producer, client_version, now_ms, self._new_producer_id, is_commit=is_commit
@@ -299,21 +299,23 @@ class TransactionCoordinator:
 
     def _abort_timed_out(self) -> None:
         """Abort transactions that exceed their timeout (TransactionStateManager.timedOutTransactions)."""
-        now_ms = self._replicas.clock.now_ms()
+        now_ms = self._replicas.clock.steady_ms()
         for each in self.list_all():
             if each.is_timed_out(now_ms):
                 logger.info("the transaction of %s is aborted after %d ms", each.transactional_id, each.timeout_ms)
                 with _logged_errors():
                     self._abort_by_broker(each)
+                    self._replicas.clock.note_expired("transactions", each.transactional_id)
         self._flush()
 
     def _delete_expired(self) -> None:
         """Delete expired transactional ids (TransactionStateManager.removeExpiredTransactionalIds)."""
-        now_ms, expiration_ms = self._replicas.clock.now_ms(), self._replicas.config.transactional_id_expiration_ms
+        now_ms, expiration_ms = self._replicas.clock.steady_ms(), self._replicas.config.transactional_id_expiration_ms
         for each in self.list_all():
             if each.is_expired(now_ms, expiration_ms):
                 with _logged_errors():
                     self._delete(each)
+                    self._replicas.clock.note_expired("transactional_ids", each.transactional_id)
         self._flush()
 
     def _delete(self, metadata: TransactionMetadata) -> None:
@@ -395,7 +397,7 @@ class TransactionCoordinator:
             )
         needs_next_id = rules.is_epoch_bumped(version) and metadata.is_epoch_exhausted
         next_producer_id = self._new_producer_id() if needs_next_id else NO_PRODUCER_ID
-        now_ms = self._replicas.clock.now_ms()
+        now_ms = self._replicas.clock.steady_ms()
         self._end(
             prepare_fenced_abort(metadata, client_version=version, next_producer_id=next_producer_id, now_ms=now_ms)
         )
@@ -439,7 +441,7 @@ class TransactionCoordinator:
             return
         if not missing:
             try:
-                self._write(prepare_complete(prepared, self._replicas.clock.now_ms()))
+                self._write(prepare_complete(prepared, self._replicas.clock.steady_ms()))
                 return
             except KafkaError as error:
                 logger.error("%s: %s", TRANSACTION_STATE_TOPIC, error.message)

@@ -11,6 +11,7 @@ from functools import partial
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
+from ...coordinators.consumer.member import STATIC_LEAVE_EPOCH
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import may_describe_topic
@@ -29,6 +30,10 @@ def _handle(
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
+    if request.member_epoch == STATIC_LEAVE_EPOCH:
+        groups.clients.gone(request.group_id, request.member_id)
+    else:
+        groups.clients.heard(request.group_id, response.member_id or "", context.connection)
     return after_flush(groups.flushed(), response, lambda code: ConsumerGroupHeartbeatResponse(error_code=code))
 
 

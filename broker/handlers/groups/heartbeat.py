@@ -12,8 +12,10 @@ from ...requests.request_context import RequestContext
 
 def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
     """Extend the member's session."""
+    groups = context.node.coordinators.groups
+    groups.clients.heard(request.group_id, request.member_id, context.connection)
     try:
-        context.node.coordinators.groups.heartbeat(request)
+        groups.heartbeat(request)
     except KafkaError as error:
         return HeartbeatResponse(error_code=error.code)
     return HeartbeatResponse()

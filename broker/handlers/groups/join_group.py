@@ -25,7 +25,7 @@ async def handle(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
     attempt = JoinAttempt(
         request=request,
         client_id=context.client_id or "",
-        client_host=context.connection.client_host,
+        connection=context.connection,
         requires_known_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
         can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
         deferred=Deferred(),

@@ -16,11 +16,12 @@ PROTOCOL_REQUIRED_SINCE = 5
 
 async def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGroupResponse:
     """Return the member's assignment when the leader has sent it."""
-    response: Deferred[SyncGroupResponse] = Deferred()
+    groups, response = context.node.coordinators.groups, Deferred[SyncGroupResponse]()
+    groups.clients.heard(request.group_id, request.member_id, context.connection)
     try:
         if context.api_version >= PROTOCOL_REQUIRED_SINCE and None in (request.protocol_type, request.protocol_name):
             raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "protocol type or protocol name is null")
-        context.node.coordinators.groups.sync(request, response)
+        groups.sync(request, response)
     except KafkaError as error:
         return sync_error(error.code)
     return await response

@@ -23,6 +23,7 @@ def _handle(
         response = groups.share_groups.heartbeat(request, client)
     except KafkaError as error:
         return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message or None)
+    groups.clients.heard(request.group_id, request.member_id, context.connection)
     flushed = groups.share_groups.flushed()
     return after_flush(flushed, response, lambda code: ShareGroupHeartbeatResponse(error_code=code))
 

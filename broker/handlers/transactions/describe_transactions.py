@@ -38,8 +38,13 @@ def _describe(context: RequestContext, transactional_id: str) -> TransactionStat
         transactional_id=transactional_id,
         transaction_state=metadata.state_name,
         transaction_timeout_ms=metadata.timeout_ms,
-        transaction_start_time_ms=metadata.start_ms,
+        transaction_start_time_ms=_shown(metadata.start_ms, context.node.clock.skew_ms),
         producer_id=metadata.producer_id,
         producer_epoch=metadata.producer_epoch,
         topics=list(topics.values()),
     )
+
+
+def _shown(start_ms: int, skew_ms: int) -> int:
+    """Return the start of a transaction by the clock that clients see; -1 (no transaction) stays."""
+    return start_ms + skew_ms if start_ms >= 0 else start_ms

@@ -20,7 +20,7 @@ def handle(
     context: RequestContext, request: ListTransactionsRequest
 ) -> ListTransactionsResponse | Deferred[ListTransactionsResponse]:
     """List the transactional ids that pass every filter, and that the client may describe."""
-    pattern, now_ms = request.transactional_id_pattern, context.now_ms
+    pattern, now_ms = request.transactional_id_pattern, context.node.clock.steady_ms()
     response = ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES.values()],
         transaction_states=[

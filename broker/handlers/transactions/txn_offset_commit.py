@@ -22,8 +22,9 @@ from ....protocol.produced_records import TransactionalProducer
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, offset_to_commit
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
-from ...coordinators.transaction.transaction_check import TransactionCheck, partitions_flushed
+from ...coordinators.transaction.transaction_check import TransactionCheck, is_checked, partitions_flushed
 from ...metadata.metadata_image import TopicImage
+from ...requests.observed_commit import observed_commit
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 
@@ -62,11 +63,12 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
     if not commits:
         return results.response()
     offsets = await for_each(lambda commit: offset_to_commit(*commit), commits)
+    producer = TransactionalProducer(request.producer_id, request.producer_epoch)
+    committer = _committer_of(context, request)
     try:
         _check_transaction(context, request)
-        error_codes = node.coordinators.groups.offsets.commit_pending(
-            _committer_of(context, request), offsets, TransactionalProducer(request.producer_id, request.producer_epoch)
-        )
+        with observed_commit(context, committer, offsets):
+            error_codes = node.coordinators.groups.offsets.commit_pending(committer, offsets, producer)
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     flushed = node.coordinators.groups.flushed()
@@ -92,14 +94,17 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
     partition = partition_of_key(
         context.node.controller, context.node.replicas, CoordinatorType.GROUP, request.group_id
     )
+    adds_partitions = context.api_version >= JOINS_SINCE
     entry = partition.log.producers.find(request.producer_id)
     if entry is not None and entry.has_open_transaction(request.producer_epoch):
+        return
+    if not is_checked(context.node.replicas.config, adds_partitions=adds_partitions):
         return
     check = TransactionCheck(
         transactional_id=request.transactional_id,
         producer_id=request.producer_id,
         producer_epoch=request.producer_epoch,
-        adds_partitions=context.api_version >= JOINS_SINCE,
+        adds_partitions=adds_partitions,
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
     for error in check.find_errors(coordinators, [(partition.topic_name, partition.index)]).values():

@@ -104,7 +104,7 @@ class SaslSession:
     @property
     def is_expired(self) -> bool:
         """Whether the lifetime of the session is over."""
-        return self.expires_ms is not None and self._clock.now_ms() > self.expires_ms
+        return self.expires_ms is not None and self._clock.steady_ms() > self.expires_ms
 
     def refuse(self, reason: str) -> SaslFailed:
         """Fail because of a request that cannot be sent now. Return the error."""
@@ -120,7 +120,7 @@ class SaslSession:
 
     def expire(self) -> None:
         """End the lifetime of an authenticated session. Its next request ends the connection (see begin_again)."""
-        self.expires_ms = self._clock.now_ms() - 1
+        self.expires_ms = self._clock.steady_ms() - 1
 
     def claimed_principal(self, token: bytes) -> Principal:
         """Return the user that a token names, without verification; the principal if it names none."""
@@ -139,7 +139,7 @@ class SaslSession:
         """
         if self.expires_ms is None:
             return False
-        now = self._clock.now_ms()
+        now = self._clock.steady_ms()
         last = self._reauthenticated_ms
         if last is not None and now - last < REAUTH_INTERVAL_MS:
             return False
@@ -196,8 +196,9 @@ class SaslSession:
                 f"Cannot change principals during re-authentication from {old.type}.{old.name}: {new.type}.{new.name}"
             )
             raise SaslFailed(message, message)
-        now = self._clock.now_ms()
-        lifetimes = [] if result.expires_at_ms is None else [max(0, result.expires_at_ms - now)]
+        now = self._clock.steady_ms()
+        expiry_ms = result.expires_at_ms
+        lifetimes = [] if expiry_ms is None else [max(0, expiry_ms - self._clock.now_ms())]
         if reauth_ms := self.mechanisms.reauth_ms.get(self._mechanism, 0):
             lifetimes.append(reauth_ms)
         lifetime_ms = min(lifetimes, default=0)

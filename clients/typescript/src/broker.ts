@@ -24,7 +24,7 @@ export class RemoteBroker extends AdminClient {
   readonly producers = new Producers(this);
   readonly groups = new Groups(this);
 
-  /** Returns the verdict on a topic. eventId: "key" or "header:NAME", to find copies that were sent as new records. */
+  /** Returns the verdict on a topic. eventId: "value", "key", "header:NAME" or "json:PATH", to find copies that were sent as new records. */
   async verdict(topic: string, eventId?: string): Promise<TopicVerdict> {
     return new TopicVerdict(await this.call("GET", "/v1/verdict", undefined, { topic, event_id: eventId }));
   }

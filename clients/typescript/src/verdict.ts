@@ -12,19 +12,27 @@ type Defect = "acknowledgedLost" | "storedUnacknowledged" | "reordered";
 export type BatchVerdict = Record<Fate | Defect, number>;
 
 type BatchFinding = "appended_twice" | "acknowledged_lost" | "stored_unacknowledged" | "reordered";
-type FindingKind = BatchFinding | "deleted" | "producer_before_reset";
+type FindingKind = BatchFinding | "hanging_transaction" | "deleted" | "producer_before_reset";
 
-/** A batch that is not stored exactly once, deleted records, or a producer from before the last reset. */
+/** Batches that are not stored exactly once, a transaction that hangs, deleted records, or a producer from before a reset. */
 export interface Finding extends BatchSource {
   kind: FindingKind;
   /** Of copies and of a reordered batch both places, otherwise the first and the last offset; empty without any. */
   offsets: number[];
   /** The reason as a sentence. */
   why: string;
+  /** Of lost batches their number, otherwise 1. */
+  batches: number;
   records: number;
+  /** The event ids of lost records, by default their keys, as far as they are known. */
+  events: string[];
   copies: (BatchSource & Record<"baseOffset" | "lastOffset", number>)[];
   /** The id of the fault rule that caused it. */
   rule: number | null;
+  /** Of batches that an election lost: the epoch of the leader that appended them. */
+  leaderEpoch: number | null;
+  /** The ids of the requests that sent the batches, those that are still in the journal. */
+  requests: number[];
 }
 
 /**

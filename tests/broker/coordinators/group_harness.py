@@ -44,7 +44,7 @@ class BreakableLog(CoordinatorLog):
 
     @classmethod
     def of_cluster(cls, cluster: Cluster) -> BreakableLog:
-        return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True, lambda: None)
+        return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True, lambda _: None)
 
     def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = NO_PRODUCER) -> int:
         if self.broken_by is not None:
@@ -57,6 +57,14 @@ def topic_id(topic_name: str) -> bytes:
     return topic_name.encode().rjust(16, b"-")[-16:]
 
 
+class Connection:
+    """The connection of a client."""
+
+    def __init__(self) -> None:
+        self.client_host = "127.0.0.1"
+        self.is_closed = False
+
+
 class GroupHarness:
     """A group coordinator with one group, on a manual clock. Members are named by their client id."""
 
@@ -67,6 +75,8 @@ class GroupHarness:
         # The settings of the next coordinator that crash creates.
         self.settings = settings or GroupSettings(initial_rebalance_delay_ms=0)
         self._numbers = itertools.count(1)
+        # By client id.
+        self.connections: dict[str, Connection] = {}
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> GroupCoordinator:
@@ -113,7 +123,7 @@ class GroupHarness:
         attempt = JoinAttempt(
             request=request,
             client_id=client_id,
-            client_host="127.0.0.1",
+            connection=self.connections.setdefault(client_id, Connection()),
             requires_known_member_id=version >= 4,
             can_skip_assignment=version >= 9,
             deferred=Deferred(),
@@ -123,7 +133,7 @@ class GroupHarness:
 
     def rejoin(self, member_id: str, metadata: bytes = SUBSCRIPTION) -> Deferred[JoinGroupResponse]:
         """Send a known member's JoinGroup request."""
-        return self.start_join("rejoining", member_id, protocols={"range": metadata})
+        return self.start_join(member_id.rpartition("-")[0], member_id, protocols={"range": metadata})
 
     def start_sync(
         self, member_id: str, generation_id: int, assignments: Mapping[str, bytes] | None = None

@@ -71,9 +71,10 @@ def test_expired_token_is_removed_at_the_next_check(broker: Broker, client: Toke
 
     broker.clock.advance(EXPIRY_MS - 1_000)
     kept = client.described()
-    broker.clock.advance(CHECK_MS + 1_000)
+    ended = broker.clock.advance(CHECK_MS + 1_000).ended
 
     assert (kept, client.described()) == ([token.token_id], [])
+    assert (ended.tokens.count, ended.tokens.names) == (1, [token.token_id])
     assert client.renew(token).integer("error_code") == NOT_FOUND
     assert not logs_in(broker.bootstrap_servers, token)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from fauxka.broker.coordinators.share.record_state import AcquiredRecords
+from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
@@ -37,7 +38,13 @@ class Play:
         self.partition = self.led(0, ())
 
     def led(self, start_offset: int, batches: Sequence[StateBatch]) -> SharePartition:
-        return SharePartition(start_offset, batches, limits=lambda: self.limits, clock=self.clock, write=self._write)
+        return SharePartition(
+            start_offset,
+            batches,
+            limits=lambda: self.limits,
+            locks=ShareLocks(self.clock, "orders-0 of group"),
+            write=self._write,
+        )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
         if self.fails:

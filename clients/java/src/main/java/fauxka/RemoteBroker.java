@@ -133,7 +133,7 @@ public final class RemoteBroker {
 
     public Verdict verdict(String topic) { return verdict(topic, null); }
 
-    /** eventId: "key" or "header:NAME", to find copies that were sent as new records. */
+    /** eventId: "value", "key", "header:NAME" or "json:PATH", to find copies that were sent as new records. */
     public Verdict verdict(String topic, String eventId) {
         Map<String, Object> query = new HashMap<>(Map.of("topic", topic));
         query.put("event_id", eventId);

@@ -21,9 +21,14 @@ public record Verdict(
 
     public record Records(int inLog, int distinct, int duplicates, int deleted) {}
 
-    /** A batch that is not stored exactly once. why: the reason as a sentence. Missing numbers are -1. */
+    /**
+     * Batches that are not stored exactly once. why: the reason as a sentence. requests: the ids of their requests in the
+     * journal. leaderEpoch: of lost batches, null without an election. events: the
+     * event ids of lost records, their keys by default. Missing numbers are -1.
+     */
     public record Finding(
-        String kind, int partition, List<Long> offsets, long producerId, int baseSequence, int records, String why) {
+        String kind, int partition, List<Long> offsets, long producerId, int baseSequence, int batches, int records,
+        Integer leaderEpoch, List<String> events, List<Long> requests, String why) {
         private String line() {
             return "\n    %s: partition %d, offsets %s, producer %d, sequences from %d: %s"
                 .formatted(kind.replace('_', ' '), partition, offsets, producerId, baseSequence, why);

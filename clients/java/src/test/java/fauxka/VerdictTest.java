@@ -10,7 +10,8 @@ import org.junit.jupiter.api.Test;
 /** The texts of failures that are hard to cause with a broker. */
 class VerdictTest {
     private static final Verdict.Finding TWICE =
-        new Verdict.Finding("appended_twice", 0, List.of(1L, 5L), 7, 2, 1, "it was sent again");
+        new Verdict.Finding(
+            "appended_twice", 0, List.of(1L, 5L), 7, 2, 1, 1, null, List.of(), List.of(), "it was sent again");
 
     @Test
     void firstFindingsAreNamed() {
