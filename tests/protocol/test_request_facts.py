@@ -218,7 +218,7 @@ def test_every_field_of_the_table_exists_in_the_messages() -> None:
 
 def missing_fields(message_type: type[Message], topic_list: TopicList) -> list[str]:
     owner = element_type(message_type, topic_list.owners) if topic_list.owners else message_type
-    named = {topic_list.owners: message_type, topic_list.owner_key: owner, topic_list.topics: owner}
+    named: dict[str, type] = {topic_list.owners: message_type, topic_list.owner_key: owner, topic_list.topics: owner}
     # A list of names has no messages, and so none of the other fields.
     topic = message_lists(owner).get(topic_list.topics, str)
     for name in (topic_list.name, topic_list.topic_id, topic_list.partitions, topic_list.resource_type):
