@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
@@ -38,6 +38,7 @@ from .kept_response import keep_response, size_of
 from .large_requests import BYTES_MAX_DEFAULT, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
 from .request_ring import RequestRing
+from .without_watching import NothingWithheld, OneNode, Reachability
 
 if TYPE_CHECKING:
     from array import array
@@ -62,27 +63,6 @@ _TRIMMED_EVERY = 65_536
 
 _pack_numbers = APPEND_NUMBERS.pack
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
-
-
-class _NothingWithheld:
-    """The withheld batches before the first Produce request."""
-
-    watched = False
-
-
-class Reachability(Protocol):
-    """Which nodes the controller reaches."""
-
-    @property
-    def has_cut_off(self) -> bool:
-        """Whether a node runs that the controller cannot reach. It may lead partitions that others lead now."""
-        ...
-
-
-class _OneNode:
-    """The reachability of a single node."""
-
-    has_cut_off = False
 
 
 class Journal:
@@ -111,8 +91,8 @@ class Journal:
         self._keep = self._ring.requests.append
         # Parts of deliveries that every batch uses.
         self._appended: dict[tuple[str, int, int], array[int]] = {}
-        self._withheld: WithheldBatches | _NothingWithheld = _NothingWithheld()
-        self.reachability: Reachability | _OneNode = _OneNode()
+        self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
+        self.reachability: Reachability | OneNode = OneNode()
         self._pending: dict[int, RawRecord] = {}
         self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
