@@ -1,4 +1,4 @@
-"""A signal for those who wait for a change of the state of the broker. It is of the broker's event loop."""
+"""A signal on the broker's event loop that its state has changed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 
 
 class ChangeSignal:
-    """Wakes all who wait for the next change."""
+    """Wakes all calls that wait for the next change."""
 
     def __init__(self) -> None:
-        """Create the signal; nobody waits yet."""
+        """Create the signal without a waiting call."""
         self._waiting: list[asyncio.Future[None]] = []
 
     def notify(self) -> None:
-        """Wake those who wait. They go on in the next turn of the event loop, when the change is complete."""
+        """Wake all waiting calls. They go on in the next turn of the event loop, when the change is complete."""
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             if not each.done():

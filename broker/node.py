@@ -78,7 +78,7 @@ class Node:
         self.client_quotas: ClientQuotas | None = None
         # Called when the first quota is set, for the dispatcher.
         self.on_client_quotas: Callable[[], None] | None = None
-        # Called while a coordinator changes its state, see CoordinatorLog; for those who wait for a state.
+        # Called while a coordinator changes its state (CoordinatorLog), so that calls can wait for a state.
         self.on_coordinators_changed: Callable[[], None] | None = None
         self.authorizer = _authorizer_of(self.configs.static)
         self._coordinators: Coordinators | None = None

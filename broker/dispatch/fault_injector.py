@@ -228,7 +228,8 @@ class FaultInjector:
         """Handle the request and pass its response on to `applied`. refused: parts that get the error code."""
         response = await self._handled(request, throttled_by)
         if response is not None and throttled_by is not None:
-            _throttle(response, throttled_by)
+            assert isinstance(throttled_by.action, Throttle), "only a Throttle sets throttle_time_ms"
+            set_throttle_time(response, throttled_by.action.ms)
         if response is not None and refused is not None:
             response = response_message(response, request.api_version)
             refused.add_errors(response, code)
@@ -292,8 +293,8 @@ class FaultInjector:
             case CorruptRecord() as action:
                 action.damage(request, fault.partitions)
                 return await self._answering(request, response)
-            case Throttle():
-                _throttle(response, fault)
+            case Throttle(ms=ms):
+                set_throttle_time(response, ms)
                 return await self._answering(request, response)
             case Delay() | Hold() | Hang() as action:
                 if await self._hold(request, fault, action, APPLIED):
@@ -397,8 +398,3 @@ class FaultInjector:
 
 # The response to a held request that is not applied any more.
 _GIVEN_UP = ResponsePlan(ending=Ending.CLOSE, is_whole=False)
-
-
-def _throttle(response: Response, fault: Fault) -> None:
-    assert isinstance(fault.action, Throttle), "only a Throttle sets throttle_time_ms"
-    set_throttle_time(response, fault.action.ms)

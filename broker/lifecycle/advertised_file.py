@@ -8,6 +8,7 @@ the file loads its modules meanwhile.
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -35,7 +36,8 @@ def wait_for_advertised_listeners(path: str, stop_signals: Sequence[signal.Signa
         while len(lines := _read_lines(path, count)) < count:
             if time.monotonic() > deadline:
                 wanted = "no line" if count == 1 else f"{len(lines)} of {count} lines"
-                raise ConfigError(f"--advertised-file: {wanted} in {path} after {WAIT_SECONDS_MAX:.0f} s")
+                reason = "" if os.access(path, os.R_OK) or not os.path.lexists(path) else ": Permission denied"
+                raise ConfigError(f"--advertised-file: {wanted} in {path} after {WAIT_SECONDS_MAX:.0f} s{reason}")
             time.sleep(POLL_SECONDS)
     finally:
         for number, handler in zip(stop_signals, handlers, strict=True):
@@ -48,11 +50,14 @@ def _exit_on_signal(*_: object) -> NoReturn:
 
 
 def _read_lines(path: str, count: int) -> list[str]:
-    """Return at most count whole lines without their ends; none if there is no file."""
+    """Return at most count whole lines without their ends; none if there is no file, or none that may be read.
+
+    A container engine that copies a file into a container creates it for root alone, and then sets its permissions.
+    """
     try:
         with open(path, "rb") as file:
             content = file.read(FILE_BYTES_MAX)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return []
     except OSError as error:
         raise ConfigError(f"--advertised-file: {find_path_problem(path, error) or error}") from error

@@ -1,6 +1,6 @@
 """The verdict on a topic: counts of its batches, and findings for those that are not stored exactly once.
 
-Lost batches of the same cause are one finding. Transactions that nobody ends, records that retention or DeleteRecords
+Lost batches of the same cause are one finding. Hanging transactions, records that retention or DeleteRecords
 deleted, and batches of producers from before the last reset, are findings too.
 
 The counts are those of the journal; copies and reordered batches are found by reading the log for each verdict.

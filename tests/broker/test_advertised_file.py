@@ -105,6 +105,46 @@ def test_folder_in_its_place_is_one_line_and_exit_code_2(tmp_path: Path) -> None
     assert ended.log.count("\n") == 1
 
 
+def test_file_whose_permissions_are_set_after_its_creation_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "advertised"
+    file.write_text(f"{ADVERTISED}\n")
+    refusals = [PermissionError(13, "Permission denied")]
+
+    # Root may read any file.
+    def refusing(path: str, mode: str) -> object:
+        if refusals:
+            raise refusals.pop()
+        return Path(path).open(mode)
+
+    monkeypatch.setattr(advertised_file, "open", refusing, raising=False)
+
+    assert wait_for_advertised_listeners(str(file), ()) == [ADVERTISED]
+    assert not refusals
+
+
+def may_not(path: str, mode: int) -> bool:
+    return False
+
+
+def test_file_that_may_never_be_read_ends_the_wait_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "advertised"
+    file.write_text(f"{ADVERTISED}\n")
+
+    def refusing(path: str, mode: str) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(advertised_file, "WAIT_SECONDS_MAX", 0.0)
+    monkeypatch.setattr(advertised_file, "open", refusing, raising=False)
+    monkeypatch.setattr(os, "access", may_not)
+
+    with pytest.raises(ConfigError, match=r"no line in .* after 0 s: Permission denied$"):
+        wait_for_advertised_listeners(str(file), ())
+
+
 def test_file_that_never_appears_ends_the_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advertised_file, "WAIT_SECONDS_MAX", 0.1)
 

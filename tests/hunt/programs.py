@@ -34,9 +34,10 @@ def send_in_flight(broker: Broker, events: list[bytes], *, has_keys: bool = Fals
     """
     own = {"batch.num.messages": 1, "retries": 5, **QUICK, **config}
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **own})
-    with broker.faults.held(api="Metadata", topic="orders"):
+    with broker.faults.held(api="Metadata", topic="orders") as question:
         for event in events:
             producer.produce("orders", event, event if has_keys else None, on_delivery=raise_failure)
+        question.await_hits(1)
     broker.held.release()
     producer.flush()
 

@@ -15,7 +15,7 @@ from fauxka.protocol.apis.fields import TopicList
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
-from fauxka.protocol.message_types import element_type, request_type
+from fauxka.protocol.message_types import element_type, message_lists, request_type
 from fauxka.protocol.primitives import Writer
 from fauxka.protocol.request_facts import RequestFacts, read_request_facts
 
@@ -218,13 +218,14 @@ def test_every_field_of_the_table_exists_in_the_messages() -> None:
 
 def missing_fields(message_type: type[Message], topic_list: TopicList) -> list[str]:
     owner = element_type(message_type, topic_list.owners) if topic_list.owners else message_type
-    named = {topic_list.owners: message_type, topic_list.owner_key: owner, topic_list.topics: owner}
-    topic = element_type(owner, topic_list.topics)
+    named: dict[str, type] = {topic_list.owners: message_type, topic_list.owner_key: owner, topic_list.topics: owner}
+    # A list of names has no messages, and so none of the other fields.
+    topic = message_lists(owner).get(topic_list.topics, str)
     for name in (topic_list.name, topic_list.topic_id, topic_list.partitions, topic_list.resource_type):
         named[name] = topic
     if topic_list.partition:
         named[topic_list.partition] = element_type(topic, topic_list.partitions)
-    return [name for name, owning in named.items() if name and name not in owning.__slots__]
+    return [name for name, owning in named.items() if name and name not in getattr(owning, "__slots__", ())]
 
 
 @given(data=st.data())

@@ -1,4 +1,4 @@
-"""A transaction that nobody ends: librdkafka gives a batch up, aborts, and the batch arrives late."""
+"""A hanging transaction: librdkafka gives a batch up, aborts, and the batch arrives late."""
 
 from __future__ import annotations
 

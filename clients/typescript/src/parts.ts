@@ -8,7 +8,7 @@ import { toWire } from "./wire.js";
 
 /** Filters of the journal: the fields of a rule's match. since: only requests with a greater id. */
 export type JournalFilter = Match & { since?: number };
-type ClockInfo = { mode: "real" | "manual"; nowMs: number };
+type ClockInfo = { mode: "real" | "manual"; nowMs: number; skewMs: number };
 type Place = { topic?: string; partition?: number };
 type NewTopic = { partitions?: number; configs?: Record<string, string | number | boolean> };
 
@@ -46,7 +46,7 @@ function queryOf({ since, ...match }: JournalFilter): Query {
 
 /** The clock of all timeouts and expiries of the broker. Times are in ms since 1970. */
 export class Clock extends BrokerPart {
-  /** Returns the time and the mode: whether the clock runs ("real"), or moves only when it is advanced ("manual"). */
+  /** Returns the time, the mode ("manual" moves only when it is advanced), and how far the date is ahead of the time. */
   info(): Promise<ClockInfo> { return this.client.call("GET", "/v1/clock"); }
 
   /** Returns the time. */

@@ -15,7 +15,7 @@ from ....protocol.shortened_text import shortened
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its response; None for one that is not kept, or that there is not.
+    """A request and its response. Each is None if the journal does not have it.
 
     topic_name_of: returns the name of a topic id, None for an unknown one.
     """
