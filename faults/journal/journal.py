@@ -153,7 +153,7 @@ class Journal:
             self.deliveries.counts.first_of(key, base_offset)
         else:
             offsets.append(base_offset)
-        numbers = _pack_numbers(
+        packed = _pack_numbers(
             context.correlation_id,
             size,
             context.now_ms,
@@ -165,15 +165,7 @@ class Journal:
             context.took_ns // NS_PER_US,
         )
         self._keep(
-            (
-                context.connection,
-                context.kept_client_id,
-                context.api_key,
-                context.api_version,
-                topic,
-                partition,
-                numbers,
-            )
+            (context.connection, context.kept_client_id, context.api_key, context.api_version, topic, partition, packed)
         )
         return True
 
