@@ -6,17 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ...faults.actions import Delay
 from ...faults.journal.journal_entries import KEPT_BY
+from ...faults.rules.fault_rules import FaultRule, When
+from ...faults.rules.match import Match
 from ..errors import CallError
 from .errors import CannotHunt
 from .judgement import differences, with_order_of_both
 from .options import Options
-from .plan import Target, targets_of
+from .pairs import TwoTargets, two_in_flight
+from .plan import CHANGING, Target, targets_of
 from .program import Program, last_line
 from .run import Run, Setting, run_once
 
 # A run without faults is done so often: a program that differs by itself cannot be judged.
 LEARNING_RUNS = 2
+# The last of these runs shows which requests do not wait for the response to another one: the first responses are late.
+_LATE = FaultRule(
+    name="late responses",
+    match=Match(api=list(CHANGING)),
+    when=When(times=200),
+    point="applied",
+    action=Delay(ms=10),
+)
 LEARNING_SECONDS_MAX = 300.0
 # Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.
 TIMEOUT_FACTOR = 5
@@ -25,10 +37,14 @@ TOO_SMALL_BUDGET = "the runs without faults took all of the budget: allow more"
 
 
 class Learned(NamedTuple):
-    """What the program does without faults, and the requests at which faults are tried."""
+    """What the program does without faults, and the requests at which faults are tried.
+
+    in_flight: pairs of them that were in flight together, see two_in_flight.
+    """
 
     faultless: Run
     targets: Sequence[Target]
+    in_flight: Sequence[TwoTargets]
 
 
 def timeout_of(options: Options, faultless: Run) -> float:
@@ -43,9 +59,11 @@ def learn(program: Program, setting: Setting) -> Learned:
     try:
         # A program that fails without a fault is none to start again.
         once = replace(setting, restarts=0)
-        runs = [run_once(program, once, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS)]
+        quick = [run_once(program, once, [], LEARNING_SECONDS_MAX) for _ in range(LEARNING_RUNS - 1)]
+        late = run_once(program, once, [_LATE], LEARNING_SECONDS_MAX)
     except CallError as error:
         raise CannotHunt(f"without a fault, the run cannot be read: {error}") from error
+    runs = [*quick, late]
     for run in runs:
         _check(run)
     faultless = runs[0]
@@ -56,7 +74,8 @@ def learn(program: Program, setting: Setting) -> Learned:
         faultless = with_order_of_both(faultless, other)
     if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
-    return Learned(faultless, targets_of(*(run.requests for run in runs)))
+    targets = targets_of(*(run.requests for run in runs))
+    return Learned(faultless, targets, two_in_flight(late.requests, targets))
 
 
 def _check(run: Run) -> None:

@@ -40,6 +40,7 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 ACKNOWLEDGING = CHANGING[:4]
 _PARTITION = "partition"
 _CLIENT = "client_id"
+_IDS = (_CLIENT, "transactional_id", "group_id")
 _WITHOUT_RESPONSE = "not_owed"
 # APIs that change something when they are applied long after their client has sent them again.
 LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
@@ -151,6 +152,21 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         for match in _folded(counts[0])
         for ordinal in _chosen(least[match])
     ]
+
+
+def requests_at(requests: Sequence[JournalEntry], targets: Sequence[Target]) -> dict[int, list[Target]]:
+    """Return the targets at each request of a run, by the id of the request."""
+    wanted = {(target.match, target.ordinal): target for target in targets}
+    ids = {str(value) for target in targets for name, value in target.match if name in _IDS}
+    counts: Counter[_Fields] = Counter()
+    found: dict[int, list[Target]] = {}
+    for entry in requests:
+        for match in _matches_of(entry, ids):
+            target = wanted.get((match, counts[match]))
+            counts[match] += 1
+            if target is not None:
+                found.setdefault(entry.id, []).append(target)
+    return found
 
 
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:

@@ -26,7 +26,7 @@ def replay(program: Program, options: Options, rules: Sequence[FaultRule]) -> Ju
 
     Who names no timeout has a program that hangs run once more, with much time.
     """
-    faultless, _ = learn(program, options.setting)
+    faultless = learn(program, options.setting).faultless
 
     def judged(seconds: float) -> Judgement:
         try:

@@ -106,3 +106,8 @@ def copy_as_member(broker: Broker, *, is_committed_first: bool = False) -> None:
             producer.flush()
             if not is_committed_first:
                 consumer.commit(message=message, asynchronous=False)
+
+
+def has_met_a_fault(broker: Broker) -> bool:
+    """Return whether a request met the fault of a trial; the responses of a run without faults may be late."""
+    return any(fault.kind != "delay" for entry in broker.journal.entries() for fault in entry.faults)

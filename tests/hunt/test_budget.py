@@ -20,7 +20,7 @@ from fauxka.testing.hunting.plan import RANKS, Fault, faults_of, plan_of
 from fauxka.testing.hunting.progress import Confirming
 from fauxka.testing.hunting.progress_line import ProgressLine
 
-from .programs import doubling, idempotent, send
+from .programs import doubling, has_met_a_fault, idempotent, send
 
 FIRST_OF_TWO = "Produce 1 of 2 to orders-0"
 
@@ -35,7 +35,7 @@ def names_of(faults: Sequence[Fault], origin: Origin) -> set[str]:
 
 
 def test_each_fault_is_tried_at_one_request_of_an_api_before_a_second_one() -> None:
-    _, targets = learn(Function(idempotent), options_of(How(topics=["orders"]), None, Budget()).setting)
+    _, targets, _ = learn(Function(idempotent), options_of(How(topics=["orders"]), None, Budget()).setting)
     kinds = [(fault.name, target.api) for trial in plan_of(targets) for fault, target in trial.faults]
 
     first = kinds[: len(set(kinds))]
@@ -68,7 +68,7 @@ def test_a_request_without_a_response_meets_no_fault_of_responses() -> None:
     def without_responses(broker: Broker) -> None:
         send(broker, [b"a"], acks=0)
 
-    _, targets = learn(Function(without_responses), options_of(How(topics=["orders"]), None, Budget()).setting)
+    _, targets, _ = learn(Function(without_responses), options_of(How(topics=["orders"]), None, Budget()).setting)
     names = {fault.name for trial in plan_of(targets) for fault, target in trial.faults if target.api == "Produce"}
 
     assert {"lost acknowledgement", "lost request", "crash before it was applied"} <= names
@@ -85,7 +85,7 @@ def test_a_hunt_can_end_with_the_first_finding_that_is_confirmed() -> None:
 
 def wait_after_a_fault(broker: Broker) -> None:
     idempotent(broker)
-    if any(entry.faults for entry in broker.journal.entries()):
+    if has_met_a_fault(broker):
         threading.Event().wait(60)
 
 

@@ -32,6 +32,7 @@ OPTIONS = {
     "repeated": COPYING,
     "halves": COPYING,
     "in_flight": SENDING,
+    "partitions": (*SENDING, "--seed-topic", "orders:2"),
     "spark_sink": SENDING,
     "outbox": (*SENDING, *AT_LEAST_ONCE, "--restarts", "1"),
 }

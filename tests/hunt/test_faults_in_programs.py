@@ -24,7 +24,7 @@ def judged(fault: str, run: Callable[[Broker], object], **how: Unpack[How]) -> J
     """Return the judgement of a run with the trial of this name."""
     options = options_of(how, None, Budget())
     program, setting = Function(run), options.setting
-    faultless, targets = learn(program, setting)
+    faultless, targets, _ = learn(program, setting)
     trials = {str(trial): trial for trial in plan_of(targets, setting.broker.nodes, LATE_MS)}
     assert fault in trials, list(trials)
     return judge(run_once(program, setting, trials[fault].rules, 20), faultless, options.promise)
@@ -51,7 +51,7 @@ def test_no_request_in_flight_overtakes_the_one_with_the_fault(fault: str) -> No
 @pytest.mark.parametrize("api", ["AddOffsetsToTxn", "EndTxn", "Produce", "AddPartitionsToTxn"])
 def test_a_fenced_producer_of_transactions_reports_it(api: str) -> None:
     program = partial(book, attempts=1)
-    faultless, targets = learn(Function(program), options_of(How(topics=["orders"]), None, Budget()).setting)
+    faultless, targets, _ = learn(Function(program), options_of(How(topics=["orders"]), None, Budget()).setting)
     names = [str(trial) for trial in plan_of(targets) if str(trial).startswith(f"producers fenced: {api}")]
 
     outcomes = [judged(name, program, topics=["orders"]).outcome for name in names]

@@ -17,15 +17,15 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from fauxka.testing import Broker, CannotHunt, hunt, report_text
 from fauxka.testing.hunting import functions, hunt_program
 from fauxka.testing.hunting.confirming import Repeat, Repeated, confirmed, shrunk
-from fauxka.testing.hunting.hunt_program import pairs_of
 from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.pairs import pairs_of
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
 from fauxka.testing.hunting.report import details_of
 from fauxka.testing.hunting.report_files import json_text, junit_text
 from fauxka.testing.hunting.report_html import report_html
 from fauxka.testing.hunting.result import Tried
 
-from .programs import QUICK, doubling, fill, idempotent
+from .programs import QUICK, doubling, fill, has_met_a_fault, idempotent
 
 # Longer than any timeout of a run.
 HUNG_SECONDS_MAX = 200
@@ -179,7 +179,7 @@ def test_a_function_that_does_not_end_is_hung_and_the_hunt_goes_on() -> None:
 
     def wait_for_three(broker: Broker) -> None:
         idempotent(broker)
-        if any(entry.faults for entry in broker.journal.entries()):
+        if has_met_a_fault(broker):
             ended.wait(HUNG_SECONDS_MAX)
 
     result = hunt(wait_for_three, topics=["orders"], budget=2, jobs=2, timeout_seconds=timeout_of_a_run())
@@ -194,7 +194,7 @@ def test_what_hangs_is_not_started_again() -> None:
 
     def wait_once(broker: Broker) -> None:
         idempotent(broker)
-        if any(entry.faults for entry in broker.journal.entries()) and broker not in hung:
+        if has_met_a_fault(broker) and broker not in hung:
             hung.append(broker)
             ended.wait(HUNG_SECONDS_MAX)
 
@@ -222,7 +222,7 @@ def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
 
     async def wait_for_ever(broker: Broker) -> None:
         await asyncio.to_thread(idempotent, broker)
-        if any(entry.faults for entry in broker.journal.entries()):
+        if has_met_a_fault(broker):
             try:
                 await asyncio.sleep(1000)
             except asyncio.CancelledError:
@@ -351,21 +351,21 @@ def test_pairs_are_of_faults_that_were_survived_at_different_requests_and_drawn_
     singles = [Tried(Trial([(fault, target)]), HELD, 1.0) for fault in FAULTS for target in (FIRST, SECOND)]
     broken = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)
 
-    pairs = pairs_of([*singles, broken], 5, seed=1)
+    pairs = pairs_of([*singles, broken], [], 5, seed=1)
 
     assert len(pairs) == 5
-    assert pairs == pairs_of([*singles, broken], 5, seed=1) != pairs_of([*singles, broken], 5, seed=2)
+    assert pairs == pairs_of([*singles, broken], [], 5, seed=1) != pairs_of([*singles, broken], [], 5, seed=2)
     for pair in pairs:
         (_, first), (_, second) = pair.faults
         assert {first, second} == {FIRST, SECOND}
-    assert pairs_of(singles[:1], 5, seed=1) == []
+    assert pairs_of(singles[:1], [], 5, seed=1) == []
 
 
 def test_a_broker_whose_producers_have_expired_is_in_no_pair() -> None:
     expired = next(fault for fault in faults_of("Produce") if fault.name == "producers expired")
     tried = [Tried(Trial([(fault, target)]), HELD, 1.0) for fault, target in ((expired, FIRST), (FAULTS[0], SECOND))]
 
-    assert pairs_of(tried, 5, seed=1) == []
+    assert pairs_of(tried, [], 5, seed=1) == []
 
 
 def test_results_for_ci_have_each_trial() -> None:

@@ -39,7 +39,7 @@ def test_a_pair_that_stops_all_nodes_is_judged() -> None:
 
     options = options_of(How(topics=["orders"], nodes=2), None, Budget())
     program = Function(run)
-    faultless, targets = learn(program, options.setting)
+    faultless, targets, _ = learn(program, options.setting)
     killed = [trial for trial in plan_of(targets, 2) if str(trial).startswith("node killed: Produce")]
     rules = [rule for trial in killed for rule in trial.rules]
     assert len(rules) == 2
@@ -143,7 +143,7 @@ def test_two_clients_that_send_the_same_are_told_apart() -> None:
         send(broker, [b"a"], **{"client.id": "till"})
         send(broker, [b"b"], **{"client.id": "kitchen"})
 
-    _, targets = learn(Function(program), Setting(topics=["orders"]))
+    _, targets, _ = learn(Function(program), Setting(topics=["orders"]))
 
     produced = [str(target) for target in targets if target.api == "Produce"]
     assert produced == ["Produce to orders-0 from till", "Produce to orders-0 from kitchen"]
@@ -157,7 +157,7 @@ def test_of_many_partitions_in_a_request_three_are_tried() -> None:
             producer.produce("orders", b"a", partition=partition)
         producer.flush()
 
-    _, targets = learn(Function(program), Setting(topics=["orders"]))
+    _, targets, _ = learn(Function(program), Setting(topics=["orders"]))
 
     produced = [str(target) for target in targets if target.api == "Produce"]
     assert produced == [f"Produce to orders-{partition}" for partition in (0, 3, 6)]

@@ -59,13 +59,13 @@ FUNCTION = """
 import signal, threading
 from pathlib import Path
 from fauxka.testing import hunt
-from tests.hunt.programs import idempotent
+from tests.hunt.programs import has_met_a_fault, idempotent
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def wait_for_ever(broker):
     idempotent(broker)
-    if any(entry.faults for entry in broker.journal.entries()):
+    if has_met_a_fault(broker):
         Path({file!r}).write_text("1")
         threading.Event().wait(100)
 
