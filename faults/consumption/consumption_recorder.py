@@ -102,11 +102,24 @@ class ConsumptionRecorder:
         if fetch is not None:
             self._delivered(fetch)
 
-    def lost(self, request_id: int, partitions: Collection[tuple[str, int]] = ()) -> None:
-        """Record that a response is not written, or has no records of these partitions; none means all."""
+    def lost(
+        self, request_id: int, partitions: Collection[tuple[str, int]] = (), error_code: int = ErrorCode.NONE
+    ) -> None:
+        """Record that a response is not written, or has no records of these partitions; none means all.
+
+        error_code: what the client gets in place of the records.
+        """
         fetch = self._unwritten.pop(request_id, None)
-        if fetch is not None and partitions:
-            fetch.answers = [each for each in fetch.answers if not self._is_in(partitions, *each)]
+        if fetch is None:
+            return
+        kept: list[tuple[bytes, FetchedPartition]] = []
+        for each in fetch.answers:
+            if partitions and not self._is_in(partitions, *each):
+                kept.append(each)
+            elif error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._out_of_range(fetch, *each)
+        if kept:
+            fetch.answers = kept
             self._unwritten[request_id] = fetch
 
     def _is_in(self, partitions: Collection[tuple[str, int]], topic_key: bytes, answer: FetchedPartition) -> bool:
@@ -118,7 +131,7 @@ class ConsumptionRecorder:
         for topic_key, answer in fetch.answers:
             first, end = answer.fetch_offset, answer.last_offset + 1
             if not answer.records_bytes:
-                self.add(OutOfRange(connection, fetch.client_id, topic_key, answer.index, first, request_id))
+                self._out_of_range(fetch, topic_key, answer)
                 continue
             key = (connection.connection_id, topic_key, answer.index)
             known = self._open.get(key)
@@ -134,6 +147,10 @@ class ConsumptionRecorder:
                 if len(self._open) >= OPEN_RANGES_MAX:
                     del self._open[next(iter(self._open))]
                 self._open[key] = fetched
+
+    def _out_of_range(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> None:
+        place = (topic_key, answer.index, answer.fetch_offset, fetch.request_id)
+        self.add(OutOfRange(fetch.connection, fetch.client_id, *place))
 
     # -- other events
 

@@ -242,7 +242,7 @@ class Journal:
         if request is None:
             return
         if error_code:
-            self.consumption.lost(request_id, partitions)
+            self.consumption.lost(request_id, partitions, error_code)
             self.deliveries.not_acknowledged(request_id, request, error_code, partitions)
         else:
             self.deliveries.falsely_acknowledged(request_id, request.batches, partitions)

@@ -2,6 +2,8 @@
 
 - RETRIABLE, AFTER_APPEND, FATAL: the broker may be in a state in which it returns the error, whatever it has returned
   before and returns after it.
+- RESETTING: a consumer goes on at auto.offset.reset, although the log has the offset: the leader of an unclean election
+  had a shorter log for a while. With `earliest` a correct consumer reads all again, and only that is not skipped.
 - DEFECTIVE: the error contradicts what the broker returns for the next requests.
 - In no table: errors of a state that a change makes, after which the broker returns the error by itself (changes.py).
   INVALID_PRODUCER_EPOCH and PRODUCER_FENCED are those of "producers fenced", UNKNOWN_MEMBER_ID of "members expired".
@@ -56,6 +58,8 @@ FATAL: dict[str, tuple[ErrorCode, ...]] = {
     "OffsetCommit": (ErrorCode.REBALANCE_IN_PROGRESS,),
     "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED,),
 }
+# Errors after which a consumer reads from another offset than its position.
+RESETTING: dict[str, tuple[ErrorCode, ...]] = {"Fetch": (ErrorCode.OFFSET_OUT_OF_RANGE,)}
 # Errors of a defective broker: it appends the producer's next batch, or goes on with the member that it has refused.
 DEFECTIVE: dict[str, tuple[ErrorCode, ...]] = {
     "Produce": (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.INVALID_PRODUCER_EPOCH),

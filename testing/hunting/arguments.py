@@ -12,8 +12,8 @@ from .errors import BadHuntOption
 from .event_id import check_event_id
 from .fault_choice import choice_of
 from .functions import PrepareFunction
-from .judgement import Promise, promise_of
 from .options import Options
+from .promise import Promise, promise_of
 from .run import Check, Setting
 
 if TYPE_CHECKING:
@@ -23,13 +23,20 @@ if TYPE_CHECKING:
 
 REPLICATION = "default.replication.factor"
 REPLICAS_MAX = 3
-_OF_LISTS = {"topics": "topics", "include": "origins", "only": "names of faults", "skip": "names of faults"}
+_OF_LISTS = {
+    "topics": "topics",
+    "groups": "groups",
+    "include": "origins",
+    "only": "names of faults",
+    "skip": "names of faults",
+}
 
 
 class How(TypedDict, total=False):
     """How to hunt.
 
     topics: their events are compared with those of a run without faults. event_id: see event_ids.
+    groups: consumer groups; what they get and commit is judged.
     expect: "exactly-once", the default, "at-least-once" or "at-most-once".
     budget: a duration such as "60s", or a number of trials.
     timeout_seconds: of one run; by default 5 times the run without faults, at least 10.
@@ -44,6 +51,7 @@ class How(TypedDict, total=False):
     """
 
     topics: Sequence[str]
+    groups: Sequence[str]
     event_id: str
     expect: str
     budget: str | int
@@ -78,6 +86,7 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
     prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ()), "topics"),
+        groups=_names_of(how.get("groups", ()), "groups"),
         event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
         broker=configuration_of(how.get("config", {}), how.get("nodes", 1), how.get("as_version")),
         seed_topics=how.get("seed_topics", {}),

@@ -23,6 +23,7 @@ BUDGET = "5m"
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("topics", "--topic", multiple=True, help="Topic whose events are judged. Repeatable.")
+@click.option("groups", "--group", multiple=True, help="Group whose deliveries and commits are judged. Repeatable.")
 @click.option(
     "--event-id", default=VALUE, show_default=True, metavar="ID", help=f"What identifies an event: {ALLOWED}."
 )

@@ -24,10 +24,10 @@ from .errors import BadHuntOption
 from .event_id import check_event_id
 from .fault_choice import choice_of
 from .hunt_program import hunt_program
-from .judgement import promise_of
 from .options import Options
 from .program import CheckCommand, Command, PrepareCommand, starting
 from .progress_line import ProgressLine
+from .promise import promise_of
 from .replay import replay
 from .report import report_text
 from .report_files import json_text, junit_text
@@ -46,6 +46,7 @@ class Given(NamedTuple):
     """The options that say how to hunt, as they were given. is_continued: whether to go on where another has ended."""
 
     topics: tuple[str, ...]
+    groups: tuple[str, ...]
     event_id: str
     expect: str
     budget: str
@@ -89,8 +90,8 @@ def run(words: Sequence[str], given: Given, outputs: Outputs, rule_file: str | N
 
 def options_of(given: Given) -> Options:
     """Return the options. Raises BadHuntOption."""
-    if not given.topics and given.check is None:
-        raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, or --check CMD")
+    if not given.topics and not given.groups and given.check is None:
+        raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, --group NAME or --check CMD")
     try:
         config = dict(assignment_of(assignment) for assignment in given.assignments)
         broker = configuration_of(config, given.nodes)
@@ -98,6 +99,7 @@ def options_of(given: Given) -> Options:
         raise BadHuntOption(f"-c: {error}") from error
     setting = Setting(
         topics=given.topics,
+        groups=given.groups,
         event_id=check_event_id(given.event_id),
         broker=broker,
         seed_topics=_partitions_of(given.seed_topics),

@@ -45,7 +45,7 @@ def hunt_program(
     trials = [
         trial
         for trial in plan_of(targets, options.setting.broker.nodes, late_ms)
-        if all(options.faults.has(fault) for fault, _ in trial.faults)
+        if all(options.has(fault) for fault, _ in trial.faults)
     ]
     is_stopped = False
     try:

@@ -6,6 +6,7 @@
   that it reads, if more events are missing than offsets.
 - Events that are there twice, or out of order, are there whatever the program said.
 - The order is that of the events of a partition and a key, where it is the same whenever there is no fault.
+- What was delivered to a group, and what it committed, is judged by group_judgement.py, and explains other reasons.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from .errors import BadHuntOption
+from .group_judgement import broken_by_groups, explanations
 from .program import Ending
+from .promise import Promise
 from .run import Content, Run
 
 # The events that a reason names.
@@ -24,23 +26,6 @@ NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
 _MISSING_KINDS = {"missing"}
-
-
-class Promise(Enum):
-    """What the program promises of each event."""
-
-    EXACTLY_ONCE = "exactly-once"
-    AT_LEAST_ONCE = "at-least-once"
-    AT_MOST_ONCE = "at-most-once"
-
-
-def promise_of(text: str, name: str = "--expect") -> Promise:
-    """Return the promise. Raises BadHuntOption with the name."""
-    try:
-        return Promise(text)
-    except ValueError:
-        allowed = ", ".join(promise.value for promise in Promise)
-        raise BadHuntOption(f"{name}: {text!r} is no promise; allowed: {allowed}") from None
 
 
 class Outcome(Enum):
@@ -95,14 +80,17 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
         for topic, content in run.topics.items()
         for kind, reason in _broken(content, faultless.topics[topic], promise, is_done=is_done)
     ]
+    found += broken_by_groups(run, faultless, promise)
     if run.failed_check is not None:
         found.append(("check", f"check: {run.failed_check}"))
+    explained = explanations(run, faultless)
     if found:
         kinds = frozenset(kind for kind, _ in found)
         committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
-        return Judgement(Outcome.BROKEN, [*(reason for _, reason in found), _ending_text(ending), *committed], kinds)
+        reasons = [*(reason for _, reason in found), _ending_text(ending), *committed, *explained]
+        return Judgement(Outcome.BROKEN, list(dict.fromkeys(reasons)), kinds)
     if ending.is_hung:
-        return Judgement(Outcome.HUNG, (_ending_text(ending),))
+        return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))
     if ending.exit_code != 0:
         return Judgement(Outcome.ERROR, (_ending_text(ending),))
     return Judgement(Outcome.HELD)

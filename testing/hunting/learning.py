@@ -74,6 +74,8 @@ def learn(program: Program, setting: Setting) -> Learned:
         faultless = with_order_of_both(faultless, other)
     if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
+    for group in setting.groups:
+        _check_group(faultless, group)
     targets = targets_of(*(run.requests for run in runs))
     return Learned(faultless, targets, two_in_flight(late.requests, targets))
 
@@ -90,3 +92,11 @@ def _check(run: Run) -> None:
         raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
     if not run.is_journal_whole:
         raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {KEPT_BY}")
+
+
+def _check_group(faultless: Run, group: str) -> None:
+    """Raise CannotHunt for a group that a run without faults shows nothing of."""
+    verdict = faultless.groups.get(group)
+    if verdict is None or not any(partition.delivered for partition in verdict.partitions):
+        known = ", ".join(faultless.groups)
+        raise CannotHunt(f"the program got no record as group {group}" + (f"; its groups: {known}" if known else ""))

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from .budget import Budget
 from .fault_choice import FaultChoice
-from .judgement import Promise
+from .plan import Fault
+from .promise import Promise
 from .run import Setting
 
 
@@ -28,3 +29,8 @@ class Options:
     seed: int = 0
     faults: FaultChoice = field(default_factory=FaultChoice)
     is_first_wanted: bool = False
+
+    def has(self, fault: Fault) -> bool:
+        """Return whether the fault is tried: one that doubles what a consumer reads only if the promise allows that."""
+        is_allowed = not fault.doubles or self.promise is Promise.AT_LEAST_ONCE or fault.name in self.faults.only
+        return is_allowed and self.faults.has(fault)

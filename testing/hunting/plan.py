@@ -25,7 +25,7 @@ from ...faults.points import Point
 from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import Match
 from ...faults.strict_json import convert
-from .api_errors import AFTER_APPEND, DEFECTIVE, FATAL, RETRIABLE
+from .api_errors import AFTER_APPEND, DEFECTIVE, FATAL, RESETTING, RETRIABLE
 from .changes import CHANGES
 
 # The APIs that change something, most telling first, and those that only ask.
@@ -93,13 +93,17 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault that can be at a request. tier: the lower, the earlier it is tried."""
+    """A fault that can be at a request. tier: the lower, the earlier it is tried.
+
+    doubles: whether a correct consumer may read records twice because of it.
+    """
 
     name: str
     point: Point
     action: Action
     tier: int
     origin: Origin = Origin.KAFKA
+    doubles: bool = False
 
     def can_be_at(self, target: Target) -> bool:
         """Return whether the request can meet the fault."""
@@ -213,6 +217,8 @@ def _errors_of(api: str) -> Iterator[Fault]:
         yield Fault(error.name, "received", Error(error=error.name), 2)
     for error in FATAL.get(api, ()):
         yield Fault(error.name, "received", Error(error=error.name), 1 if api in ACKNOWLEDGING else 3)
+    for error in RESETTING.get(api, ()):
+        yield Fault(error.name, "applied", Error(error=error.name), 1, doubles=True)
     for error in DEFECTIVE.get(api, ()):
         yield Fault(error.name, "received", Error(error=error.name), 3, Origin.DEFECTIVE)
 

@@ -15,9 +15,9 @@ from ...faults.rules.fault_rules import FaultRule
 from ...storage.file_systems.own_folder import delete_own_folder, replace_file
 from .arguments import default_config
 from .changes import change_of
-from .judgement import Promise
 from .options import Options
 from .program import CheckCommand, PrepareCommand
+from .promise import Promise
 from .result import Finding
 from .run import Setting
 
@@ -95,6 +95,7 @@ def _arguments_of(options: Options) -> Iterator[tuple[str, object]]:
     default = Setting(topics=())
     values: Sequence[tuple[str, object, object]] = (
         ("topics", list(setting.topics), []),
+        ("groups", list(setting.groups), []),
         ("event_id", setting.event_id, default.event_id),
         ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
         ("timeout_seconds", options.timeout_seconds, None),

@@ -11,7 +11,9 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ...admin.operations.group_operations import SHARE
 from ...faults.actions import Delay
+from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.event_ids import VALUE, find_event_id
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.rules.fault_rules import FaultRule
@@ -34,14 +36,16 @@ Check = Callable[[Place], str | None]
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics: those that are judged. event_id: see event_ids. broker: the configuration of the brokers. seed_topics: the
-    topics that exist before the program starts, with their numbers of partitions, None for num.partitions.
+    topics, groups: those that are judged. event_id: see event_ids. broker: the configuration of the brokers.
+    seed_topics: the topics that exist before the program starts, with their numbers of partitions, None for
+    num.partitions.
     prepare: called before the program starts; it meets no fault. check: called after a program that
     has ended well.
     restarts: how often a program that has failed is started again, without more faults, as a supervisor does.
     """
 
     topics: Sequence[str]
+    groups: Sequence[str] = ()
     event_id: str = VALUE
     broker: Configuration = field(default_factory=lambda: Configuration((), None))
     seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
@@ -73,6 +77,7 @@ class Run:
     failed_check: what the check of the setting, or the program's own, says; None for nothing.
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
+    groups: what consumer groups got and committed, by their ids. judged_groups: those that are judged.
     """
 
     ending: Ending
@@ -83,6 +88,8 @@ class Run:
     failed_check: str | None = None
     failed_change: str | None = None
     is_journal_whole: bool = True
+    groups: Mapping[str, GroupVerdict] = field(default_factory=dict[str, GroupVerdict])
+    judged_groups: Sequence[str] = ()
 
 
 def run_once(
@@ -120,19 +127,18 @@ def run_once(
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
-        committed = {
-            part: offset for part, offset in _committed(broker).items() if offset > committed_before.get(part, -1)
-        }
         journal = broker.journal
         return Run(
             ending,
             topics,
-            committed,
+            _committed_since(broker, committed_before),
             journal.entries(since=before),
             hits,
             failed_check,
             failed_changes[0] if failed_changes else None,
             is_journal_whole=not journal.dropped,
+            groups=_groups_of(broker),
+            judged_groups=setting.groups,
         )
 
 
@@ -152,6 +158,16 @@ def _committed(broker: Broker) -> dict[tuple[str, str, int], int]:
         (group.group_id, offset.topic, offset.partition): offset.offset
         for group in broker.groups.list()
         for offset in group.offsets
+    }
+
+
+def _committed_since(broker: Broker, before: Mapping[tuple[str, str, int], int]) -> dict[tuple[str, str, int], int]:
+    return {part: offset for part, offset in _committed(broker).items() if offset > before.get(part, -1)}
+
+
+def _groups_of(broker: Broker) -> dict[str, GroupVerdict]:
+    return {
+        group.group_id: broker.verdict(group=group.group_id) for group in broker.groups.list() if group.type != SHARE
     }
 
 

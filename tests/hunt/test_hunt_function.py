@@ -123,7 +123,8 @@ def copy(broker: Broker, *, is_committed_first: bool) -> None:
     """Copy the events from the committed offset on. Raises RuntimeError if one was not written."""
     settings = {"bootstrap.servers": broker.bootstrap_servers, **QUICK}
     place = TopicPartition("orders", 0)
-    with closing(Consumer({**settings, "group.id": "copy", "enable.auto.commit": False})) as consumer:
+    ours = {"group.id": "copy", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    with closing(Consumer({**settings, **ours})) as consumer:
         begin = max(0, consumer.committed([place], timeout=20)[0].offset)
         consumer.assign([TopicPartition("orders", 0, begin)])
         for offset in range(begin, 2):

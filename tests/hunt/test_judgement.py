@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from fauxka.testing.hunting.judgement import Judgement, Outcome, Promise, judge, with_order_of_both
+from fauxka.faults.consumption.group_verdict import GroupFinding, GroupPartition, GroupVerdict
+from fauxka.testing.hunting.judgement import Judgement, Outcome, judge, with_order_of_both
 from fauxka.testing.hunting.program import Ending
+from fauxka.testing.hunting.promise import Promise
 from fauxka.testing.hunting.run import Content, Run
 
 KEY = (0, b"key")
@@ -93,3 +95,74 @@ def test_a_failed_program_that_has_committed_the_offset_of_a_missing_event_has_l
 def test_at_most_once_allows_a_missing_event_and_none_twice() -> None:
     assert judged([b"a"], [b"a", b"b"], Promise.AT_MOST_ONCE).outcome is Outcome.HELD
     assert judged([b"a", b"b", b"b"], [b"a", b"b"], Promise.AT_MOST_ONCE).kinds == {"too many"}
+
+
+def finding_of(kind: str, cause: str, first: int, last: int, request_ids: Sequence[int] = ()) -> GroupFinding:
+    return GroupFinding(
+        kind=kind,
+        cause=cause,
+        topic="orders",
+        partition=0,
+        offsets=[first, last],
+        why="",
+        member="a",
+        request_ids=list(request_ids),
+    )
+
+
+def judged_group(
+    *findings: GroupFinding, committed: int = 0, promise: Promise = Promise.EXACTLY_ONCE, exit_code: int = 0
+) -> Judgement:
+    partition = GroupPartition(
+        topic="orders", partition=0, delivered=9, processed=0, committed=committed, high_watermark=9, lag=0
+    )
+    verdict = GroupVerdict(group="billing", partitions=[partition], findings=list(findings))
+    faultless = replace(run_of([]), groups={"billing": without_findings(verdict)}, judged_groups=["billing"])
+    run = replace(faultless, groups={"billing": verdict}, ending=Ending(exit_code, 1.0))
+    return judge(run, faultless, promise)
+
+
+def without_findings(verdict: GroupVerdict) -> GroupVerdict:
+    return GroupVerdict(group=verdict.group, partitions=verdict.partitions, findings=[])
+
+
+SKIPPED = finding_of("never_delivered", "seek", 3, 5)
+MOVED_BACK = finding_of("commit_moved_back", "member", 3, 5, request_ids=[7])
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "committed", "outcome"),
+    [
+        (0, 0, Outcome.BROKEN),
+        (1, 6, Outcome.BROKEN),
+        (1, 5, Outcome.ERROR),  # The next start begins at the fifth one.
+    ],
+)
+def test_a_skipped_record_is_lost_if_the_program_will_not_read_it(
+    exit_code: int, committed: int, outcome: Outcome
+) -> None:
+    for promise in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE):
+        judgement = judged_group(SKIPPED, committed=committed, exit_code=exit_code, promise=promise)
+        assert judgement.outcome is outcome
+    assert judged_group(SKIPPED, promise=Promise.AT_MOST_ONCE).outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize("cause", ["deleted_before_read", "truncated"])
+def test_a_record_that_the_log_has_lost_is_not_skipped_by_the_program(cause: str) -> None:
+    assert judged_group(finding_of("never_delivered", cause, 3, 5)).outcome is Outcome.HELD
+
+
+@pytest.mark.parametrize("promise", list(Promise))
+def test_a_record_that_was_delivered_twice_may_have_been_processed_once(promise: Promise) -> None:
+    twice = finding_of("delivered_twice", "rebalance_before_commit", 3, 5)
+
+    assert judged_group(twice, promise=promise).outcome is Outcome.HELD
+
+
+def test_a_commit_that_moves_the_group_back_lets_it_process_again() -> None:
+    assert judged_group(MOVED_BACK).kinds == {"moved back"}
+    assert judged_group(MOVED_BACK, promise=Promise.AT_LEAST_ONCE).outcome is Outcome.HELD
+    again = finding_of("delivered_twice", "reset", 0, 8)
+    assert judged_group(MOVED_BACK, again).outcome is Outcome.HELD
+    because_of_it = finding_of("delivered_twice", "commit_moved_back", 3, 5)
+    assert judged_group(MOVED_BACK, because_of_it).outcome is Outcome.BROKEN
