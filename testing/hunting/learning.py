@@ -25,9 +25,9 @@ LEARNING_RUNS = 2
 _LATE = FaultRule(
     name="late responses",
     match=Match(api=list(CHANGING)),
-    when=When(times=200),
+    when=When(times=100),
     point="applied",
-    action=Delay(ms=10),
+    action=Delay(ms=50),
 )
 LEARNING_SECONDS_MAX = 300.0
 # Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.

@@ -4,7 +4,8 @@
 - First come pairs at two requests of a client that were in flight together without faults: what becomes of one depends
   on how the other ends. A client that loses its connection sends all of them again, in their order, so faults that
   leave it open come first.
-- Any two faults are tried at one pair of requests before they are tried at a second one.
+- Which requests they are decides, too, so faults that come first are tried at several pairs of requests before the
+  later ones are tried at all.
 - The other pairs are drawn by the seed.
 """
 
@@ -23,6 +24,8 @@ from .plan import CHANGING, Fault, Target, Trial, requests_at
 from .result import Tried
 
 _SURVIVED = (Outcome.HELD, Outcome.ERROR)
+# At how many pairs of requests two faults are tried before those of the next rank.
+_ROUNDS = 2
 # How many requests after a request may be in flight with it.
 _NEXT_MAX = 20
 
@@ -51,7 +54,7 @@ def pairs_of(tried: Sequence[Tried], in_flight: Sequence[TwoTargets], most: int,
 
 
 def two_in_flight(requests: Sequence[JournalEntry], targets: Sequence[Target]) -> list[TwoTargets]:
-    """Return pairs of targets whose requests were in flight together, those with most such requests after them first.
+    """Return pairs of targets whose requests were in flight together, those with many such requests after them first.
 
     requests: of a run whose responses were late, so that a request arrives long before the response to another one is
     written if the client did not wait for it.
@@ -73,8 +76,8 @@ def two_in_flight(requests: Sequence[JournalEntry], targets: Sequence[Target]) -
         for target in targets_at.get(entry.id, ())
         for other in targets_at.get(later.id, ())
     }
-    # Requests to one partition are less telling: what becomes of one is seen at the next.
-    return sorted(found, key=lambda pair: (found[pair], pair[0].match == pair[1].match))
+    # Requests to one partition come last: their broker refuses the second of them if it has not got the first.
+    return sorted(found, key=lambda pair: (pair[0].match == pair[1].match, found[pair]))
 
 
 def _at_requests_in_flight(survived: Sequence[Trial], in_flight: Sequence[TwoTargets]) -> list[Trial]:
@@ -91,7 +94,7 @@ def _at_requests_in_flight(survived: Sequence[Trial], in_flight: Sequence[TwoTar
                 rank = _rank(fault.action) + _rank(other.action)
                 found.append((rounds[kind], rank, Trial([(fault, first), (other, second)])))
                 rounds[kind] += 1
-    return [trial for _, _, trial in sorted(found, key=lambda each: each[:2])]
+    return [trial for *_, trial in sorted(found, key=lambda each: (each[0] + _ROUNDS * each[1], each[1]))]
 
 
 def _rank(action: Action) -> int:
