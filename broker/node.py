@@ -24,10 +24,12 @@ from .runtime.long_work import LongWork
 from .security import acl
 
 if TYPE_CHECKING:
+    from .coordinators.coordinator_log import Appended
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
     from .requests.client_quotas import ClientQuotas
     from .requests.connection_info import Listener
+    from .requests.consumption_observer import ConsumptionObserver
     from .requests.produce_route import ProduceRoutes
     from .requests.request_context import RequestContext
     from .security.acl.standard_authorizer import StandardAuthorizer
@@ -86,6 +88,11 @@ class Node:
         return file_system if self.file_faults is None else self.file_faults.wrap(file_system)
 
     @property
+    def consumption(self) -> ConsumptionObserver | None:
+        """What records deliveries and commits; None without a journal."""
+        return None if self.observer is None else self.observer.consumption
+
+    @property
     def config(self) -> BrokerConfig:
         """The configs that are in force now."""
         return self.configs.current
@@ -109,7 +116,9 @@ class Node:
             )
         return self._coordinators
 
-    def _coordinators_changed(self) -> None:
+    def _coordinators_changed(self, appended: Appended) -> None:
+        if self.consumption is not None and appended is not None:
+            self.consumption.add(appended)
         if self.on_coordinators_changed is not None:
             self.on_coordinators_changed()
 

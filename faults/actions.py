@@ -14,7 +14,7 @@ from .action_declaration import Apis, Applied, DeclaredAction, Partitions, Refus
 from .action_refusals import Scope as Scope
 from .action_refusals import error_refusal, throttle_refusal
 from .family import Family
-from .hunted_faults import Equivalent, HuntedFault, Requests
+from .hunted_faults import Equivalent, HuntedFault, Origin, Requests
 from .points import BEFORE_IT_IS_APPLIED, BEFORE_THE_BYTES, OF_THE_BYTES, OF_THE_RESPONSE, Points, Reason
 from .record_damage import FoundRecord, find_record
 
@@ -67,19 +67,36 @@ class Drop(DeclaredAction, frozen=True, tag="drop"):
     applied = Applied.NEVER
     response = Response.NONE
     hunted = (
-        HuntedFault("dropped request", "received", 4),
+        HuntedFault("dropped request", "received", 4, origin=Origin.PROXY),
         HuntedFault("dropped response", "applied", 4, Requests.CHANGING),
     )
     equivalents = (Equivalent("applied", "drop", "received", Requests.ASKING),)
 
 
-class Delay(DeclaredAction, frozen=True, kw_only=True, tag="delay"):
-    """Continue after ms of the broker's clock. release_order: later responses of the connection do not wait."""
+class _Wait(DeclaredAction, frozen=True, kw_only=True):
+    """A wait of a request or its response. Without the fields, later requests are applied and their responses wait."""
 
-    ms: numbers.Milliseconds
     release_order: bool = False
+    mute: bool = False
 
     family = Family.SLOW
+    not_at_accepted = ("release_order", "mute")
+
+    def refusal(self, apis: Apis) -> Refusal | None:
+        """Refuse the two fields together: a muted connection has no later responses."""
+        if self.mute and self.release_order:
+            return Refusal("action.mute", True, "false with release_order", "action.mute: release_order is set, too")
+        return super().refusal(apis)
+
+
+class Delay(_Wait, frozen=True, kw_only=True, tag="delay"):
+    """Continue after ms of the broker's clock. release_order: later responses of the connection do not wait.
+
+    mute: later requests of the connection wait, too.
+    """
+
+    ms: numbers.Milliseconds
+
     applied = Applied.LATER
     response = Response.LATER
     # A response that comes late is one that does not come: the program has given up by then, or has only waited.
@@ -88,32 +105,30 @@ class Delay(DeclaredAction, frozen=True, kw_only=True, tag="delay"):
         Equivalent("answering", "hang", "applied"),
         Equivalent("received", "hang", "applied", Requests.ASKING),
     )
-    not_at_accepted = ("release_order",)
 
 
-class Hang(DeclaredAction, frozen=True, kw_only=True, tag="hang"):
-    """Never continue, and keep the connection open. release_order: later responses do not wait."""
+class Hang(_Wait, frozen=True, kw_only=True, tag="hang"):
+    """Never continue, and keep the connection open. release_order: later responses do not wait.
 
-    release_order: bool = False
+    mute: no later request of the connection is applied.
+    """
 
-    family = Family.SLOW
     points = Points(answering=Reason.BYTES_MADE)
     applied = Applied.NEVER
     response = Response.NONE
     hunted = (
         HuntedFault("no response", "applied", 3),
-        HuntedFault("hanging request", "received", 4, Requests.CHANGING),
+        HuntedFault("hanging request", "received", 4, Requests.CHANGING, {"mute": True}),
     )
     equivalents = (Equivalent("received", "hang", "applied", Requests.ASKING),)
-    not_at_accepted = ("release_order",)
 
 
-class Hold(DeclaredAction, frozen=True, kw_only=True, tag="hold"):
-    """Continue when the request is released. release_order: later responses of the connection do not wait."""
+class Hold(_Wait, frozen=True, kw_only=True, tag="hold"):
+    """Continue when the request is released. release_order: later responses of the connection do not wait.
 
-    release_order: bool = False
+    mute: later requests of the connection wait, too.
+    """
 
-    family = Family.SLOW
     points = BEFORE_THE_BYTES
     applied = Applied.LATER
     response = Response.LATER
@@ -173,7 +188,15 @@ class Corrupt(DeclaredAction, frozen=True, kw_only=True, tag="corrupt"):
     family = Family.DAMAGE
     points = OF_THE_BYTES
     response = Response.DAMAGED
-    hunted = (HuntedFault("changed correlation id", "answering", 4, fields={"at": _CORRELATION_ID_AT, "bytes": 1}),)
+    hunted = (
+        HuntedFault(
+            "changed correlation id",
+            "answering",
+            4,
+            fields={"at": _CORRELATION_ID_AT, "bytes": 1},
+            origin=Origin.DEFECTIVE,
+        ),
+    )
 
     def damaged(self, response: _Frame) -> _Frame:
         """Return the bytes of a response with the bits flipped."""
@@ -251,7 +274,7 @@ class DeliverTwice(DeclaredAction, frozen=True, tag="deliver_twice"):
     family = Family.TWICE
     points = BEFORE_IT_IS_APPLIED
     applied = Applied.TWICE
-    hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING),)
+    hunted = (HuntedFault("delivered twice", "received", 1, Requests.CHANGING, origin=Origin.PROXY),)
 
 
 class Crash(DeclaredAction, frozen=True, kw_only=True, tag="crash"):

@@ -20,6 +20,22 @@ class Requests(Enum):
     ASKING = "those that only ask"
 
 
+class Origin(Enum):
+    """What causes a fault. A hunt tries faults of other origins than KAFKA only on request.
+
+    KAFKA: a broker of Kafka, its state, its clients or TCP. PROXY: a proxy that loses or repeats single requests.
+    DEFECTIVE: a broker with a defect, whose responses agree with no state of a broker.
+    """
+
+    KAFKA = "kafka"
+    PROXY = "proxy"
+    DEFECTIVE = "defective"
+
+
+# Their faults are tried on request.
+REQUESTED_ORIGINS = (Origin.PROXY, Origin.DEFECTIVE)
+
+
 @dataclass(frozen=True, slots=True)
 class HuntedFault:
     """A fault of hunts. tier: the lower, the earlier it is tried. fields: of the action."""
@@ -29,6 +45,7 @@ class HuntedFault:
     tier: int
     requests: Requests = Requests.ANY
     fields: Mapping[str, object] = field(default_factory=dict[str, object])
+    origin: Origin = Origin.KAFKA
 
 
 class Equivalent(NamedTuple):

@@ -24,6 +24,8 @@ SOURCE, TARGET = ROOT / "admin" / "methods", ROOT / "admin" / "async_methods"
 BY_HAND = frozenset({"__init__.py", "base.py", "arming.py"})
 # The class that all others derive from, and how it performs an operation.
 BASE, SEND = "Methods", "Send"
+# Each signature of a method with several is that of a coroutine: they all perform an operation.
+OVERLOAD = "overload"
 OF_WITH = {"__enter__": "__aenter__", "__exit__": "__aexit__"}
 ONLY_BLOCKING, ARMS, HANDLE, ARMING = "blocking_only", "arms", "Rule", "Arming"
 HEADER = '''"""{first}
@@ -159,7 +161,8 @@ class _Twin(_Names):
         self.generic_visit(node)
         is_of_with = node.name in OF_WITH
         node.name = OF_WITH.get(node.name, node.name)
-        if not is_of_with and not any(isinstance(each, ast.Await) for each in ast.walk(node)):
+        is_overload = OVERLOAD in map(_name_of, node.decorator_list)
+        if not is_of_with and not is_overload and not any(isinstance(each, ast.Await) for each in ast.walk(node)):
             return node
         fields = {name: getattr(node, name) for name in node._fields}
         return ast.AsyncFunctionDef(**fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, overload
 
 from ... import admin
 from ...faults.strict_json import convert
@@ -17,6 +17,7 @@ from .nodes import AsyncNodeMethods
 
 if TYPE_CHECKING:
     from ...broker.replica.record_reader import StoredRecord
+    from ...faults.consumption.group_verdict import GroupVerdict
     from ...faults.verdict.topic_verdict import TopicVerdict
     from ..methods.records import RecordFilter
     from ..operations.export_operations import Exported
@@ -134,13 +135,22 @@ class AsyncBrokerMethods(AsyncNodeMethods):
         waited = await self._perform(waiting.await_records, path=path, query=query)
         return waited.count
 
-    async def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
-        """Return the delivery counts and findings of a topic.
+    @overload
+    async def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict: ...
+
+    @overload
+    async def verdict(self, *, group: str) -> GroupVerdict: ...
+
+    async def verdict(
+        self, topic: str | None = None, event_id: str | None = None, *, group: str | None = None
+    ) -> TopicVerdict | GroupVerdict:
+        """Return the delivery counts and findings of a topic, or what a consumer group got twice or never.
 
         event_id: "value", "key", "header:NAME" or "json:order.id"; records with the same one are one event.
-        Raises CallError for a topic that does not exist, RuleError for another event_id.
+        Raises CallError for a topic or group that does not exist, RuleError for another event_id.
         """
-        query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)
+        given = {"topic": topic, "event_id": event_id, "group": group}
+        query = convert(given, operations.verdict_operations.VerdictQuery)
         return await self._perform(operations.verdict_operations.read_verdict, query=query)
 
     async def version(self) -> Version:

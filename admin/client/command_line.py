@@ -132,19 +132,23 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 
 
 @commands.command()
-@click.argument("topic", shell_complete=topic_names)
+@click.argument("topic", required=False, shell_complete=topic_names)
+@click.option("--group", help="Show what happened to the deliveries and commits of this consumer group instead.")
 @click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
-def verdict(client: AdminClient, topic: str, event_id: str | None, *, as_json: bool) -> None:
-    """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones.
+def verdict(client: AdminClient, topic: str | None, group: str | None, event_id: str | None, *, as_json: bool) -> None:
+    """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones; or to the records of a group.
 
-    Exit code 0 if the topic is clean, 1 if there are findings, 2 without a verdict. Records that retention or
+    Exit code 0 if the topic or group is clean, 1 if there are findings, 2 without a verdict. Records that retention or
     DeleteRecords deleted are listed, and the topic is clean.
     """
-    response = client.call("GET", "/v1/verdict", topic=topic, event_id=event_id)
+    if (topic is None) == (group is None):
+        raise click.UsageError("give either a TOPIC or --group")
+    response = client.call("GET", "/v1/verdict", topic=topic, event_id=event_id, group=group)
     findings = parts.verdict_text.finding_count(response)
-    head = f"{topic}: {'clean' if findings == 0 else f'{findings} findings' if findings > 1 else '1 finding'}"
+    found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
+    head = f"{topic or f'group {group}'}: {found}"
     width = parts.text_width.terminal_width()
     print_response(response, lambda: [head, *parts.verdict_text.verdict_lines(response, width)], as_json=as_json)
     if findings:

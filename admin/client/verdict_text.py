@@ -15,15 +15,36 @@ _INDENT = "  "
 
 def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the counts and the first findings. width: the longest line in columns."""
-    for part in ("batches", "records"):
-        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict[part].items())
-        yield from indented(f"{part}: {counts}", width)
+    yield from _group_lines(verdict, width) if "partitions" in verdict else _topic_lines(verdict, width)
     findings: list[Mapping[str, Any]] = verdict["findings"]
     for finding in findings[:FINDINGS_MAX]:
-        yield from indented(f"{finding['kind']}: {finding['why']}", width)
+        yield from indented(f"{finding['kind']}: {_place(finding)}{finding['why']}", width)
     left_out = len(findings) + int(verdict.get("findings_left_out", 0)) - FINDINGS_MAX
     if left_out > 0:
         yield from indented(f"and {left_out} more findings", width)
+
+
+def _topic_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
+    for part in ("batches", "records"):
+        counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict[part].items())
+        yield from indented(f"{part}: {counts}", width)
+
+
+def _group_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield the counts of each partition of a group, and what its verdict cannot tell."""
+    for each in verdict["partitions"]:
+        counts = ", ".join(f"{name} {each[name]}" for name in ("delivered", "processed", "committed", "lag"))
+        yield from indented(f"{each['topic']}-{each['partition']}: {counts}", width)
+    for note in verdict["notes"]:
+        yield from indented(note, width)
+
+
+def _place(finding: Mapping[str, Any]) -> str:
+    """Return the offsets of a finding of a group; a finding of a topic has them in its sentence."""
+    if "topic" not in finding:
+        return ""
+    first, last = finding["offsets"]
+    return f"{finding['topic']}-{finding['partition']} {first if first == last else f'{first}..{last}'}: "
 
 
 def finding_count(verdict: Mapping[str, Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, overload
 
 from ... import admin
 from ...faults.strict_json import convert
@@ -14,6 +14,7 @@ from .nodes import NodeMethods
 
 if TYPE_CHECKING:
     from ...broker.replica.record_reader import StoredRecord
+    from ...faults.consumption.group_verdict import GroupVerdict
     from ...faults.verdict.topic_verdict import TopicVerdict
     from ..operations.export_operations import Exported
     from ..operations.probe_operations import Version
@@ -129,13 +130,22 @@ class BrokerMethods(NodeMethods):
         waited = self._perform(waiting.await_records, path=path, query=query)
         return waited.count
 
-    def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict:
-        """Return the delivery counts and findings of a topic.
+    @overload
+    def verdict(self, topic: str, event_id: str | None = None) -> TopicVerdict: ...
+
+    @overload
+    def verdict(self, *, group: str) -> GroupVerdict: ...
+
+    def verdict(
+        self, topic: str | None = None, event_id: str | None = None, *, group: str | None = None
+    ) -> TopicVerdict | GroupVerdict:
+        """Return the delivery counts and findings of a topic, or what a consumer group got twice or never.
 
         event_id: "value", "key", "header:NAME" or "json:order.id"; records with the same one are one event.
-        Raises CallError for a topic that does not exist, RuleError for another event_id.
+        Raises CallError for a topic or group that does not exist, RuleError for another event_id.
         """
-        query = convert({"topic": topic, "event_id": event_id}, operations.verdict_operations.VerdictQuery)
+        given = {"topic": topic, "event_id": event_id, "group": group}
+        query = convert(given, operations.verdict_operations.VerdictQuery)
         return self._perform(operations.verdict_operations.read_verdict, query=query)
 
     def version(self) -> Version:

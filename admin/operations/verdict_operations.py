@@ -1,4 +1,4 @@
-"""Operation that returns the verdict on a topic."""
+"""Operation that returns the verdict on a topic or on a group."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.metadata.metadata_image import TopicImage
+from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.event_ids import ALLOWED, SHAPES, EventIdOf, find_event_id
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
@@ -15,6 +16,8 @@ from ...protocol.similar_names import suggestion
 from ..control import Control
 from ..leading_partitions import leading_partition_of
 from ..operation import Operation
+from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
+from .group_verdicts import judge_group
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
 
@@ -25,6 +28,7 @@ TOPIC_CHARACTERS_MAX = 249
 EVENT_ID_CHARACTERS_MAX = 1000
 
 TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; it may be deleted.")]
+GroupName = Annotated[str, Meta(max_length=ID_CHARACTERS_MAX, description="The id of the group; it may be deleted.")]
 EventId = Annotated[
     str,
     Meta(
@@ -36,20 +40,28 @@ EventId = Annotated[
 
 
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The topic, and the event id of its records."""
+    """The topic with the event id of its records, or the group."""
 
     # Documented, for programs that catch it.
     error_type = RuleError
 
-    topic: TopicName
+    topic: TopicName | None = None
     event_id: EventId | None = None
+    group: GroupName | None = None
 
 
-def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict:
-    """Return the counts and findings of a topic: batches stored once or twice, refused, lost or unacknowledged.
+def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict:
+    """Return the counts and findings of a topic or of a group.
 
+    Of a topic: batches stored once or twice, refused, lost or unacknowledged. Of a group: records delivered twice or
+    never, and the commits that led to it.
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
+    if query.group is not None and query.topic is None and query.event_id is None:
+        return judge_group(control, query.group)
+    if query.topic is None or query.group is not None:
+        allowed = "a topic, with or without event_id, or a group"
+        raise RuleError("topic", query.topic, allowed, f"give either a topic or a group; allowed: {allowed}")
     event_id_of = None if query.event_id is None else _event_id_of(query.event_id)
     _prepare_logs(control, query.topic)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...faults.consumption.events import EndedTransaction, GroupRecords
 from ...protocol.batches.compression import BrokenPayload
 from ...protocol.batches.control_records import EndTransactionMarker, decode_marker
 from ...protocol.batches.record_batch import NO_PRODUCER_ID, BatchHeader
@@ -95,6 +96,9 @@ class ReplayedRecord(NamedTuple):
     marker: EndTransactionMarker | None
 
 
+# What a change has appended to the log of the group coordinator; None for other coordinators, and after a load.
+Appended = GroupRecords | EndedTransaction | None
+
 # Applies a record to the coordinator's state: partition index, record.
 ApplyRecord = Callable[[int, ReplayedRecord], None]
 
@@ -123,12 +127,12 @@ class CoordinatorLog:
         replicas: ReplicaManager,
         coordinator_type: CoordinatorType,
         is_current: Callable[[], bool],
-        changed: Callable[[], None],
+        changed: Callable[[Appended], None],
     ) -> None:
         """Create the log. The first append creates the topic.
 
         is_current: returns whether the node still has the coordinator of this log.
-        changed: called after each append, before the coordinator has changed its state, and after each load.
+        changed: called with each append, before the coordinator has changed its state, and after each load.
         """
         self._controller = controller
         self._replicas = replicas
@@ -186,7 +190,7 @@ class CoordinatorLog:
         if not self.is_current:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, "the node crashed or was reset")
         try:
-            return self._append(self._partition_of(key_text), records, options)
+            return self._append(key_text, records, options)
         except KafkaError as error:
             raise KafkaError(_CLIENT_ERROR_CODES.get(error.code, error.code), error.message) from error
 
@@ -197,7 +201,8 @@ class CoordinatorLog:
     def _partition_of(self, key_text: str) -> Partition:
         return partition_of_key(self._controller, self._replicas, self._type, key_text)
 
-    def _append(self, partition: Partition, records: Sequence[CoordinatorRecord], options: BatchOptions) -> int:
+    def _append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions) -> int:
+        partition = self._partition_of(key_text)
         partition.check_leader()
         partition.check_in_sync()
         now_ms = self._replicas.clock.now_ms()
@@ -211,7 +216,8 @@ class CoordinatorLog:
         self._loaded.add(partition.index)
         self.await_safe(partition, result)
         self._is_metadata_unsaved |= not self._controller.is_saved
-        self._changed()
+        is_of_group = self._type is CoordinatorType.GROUP
+        self._changed(GroupRecords(key_text, records, partition.index, options.producer_id) if is_of_group else None)
         return result.base_offset
 
     def await_safe(self, partition: Partition, result: AppendResult) -> None:
@@ -285,7 +291,7 @@ class CoordinatorLog:
             if index not in self._loaded:
                 self._loaded.add(index)
                 _replay(index, log, apply)
-        self._changed()
+        self._changed(None)
 
     def forget(self) -> frozenset[int]:
         """Return the partitions that were loaded and now have another leader. The next load replays them."""

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from ...faults.consumption.events import EndedTransaction
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.controller import Controller
 from ..metadata.metadata_image import (
@@ -25,7 +26,7 @@ from ..metadata.metadata_image import (
 )
 from ..replica.replica_manager import ReplicaManager
 from . import consumer, group, share, transaction
-from .coordinator_log import CoordinatorLog
+from .coordinator_log import Appended, CoordinatorLog
 from .internal_topics import CoordinatorType, expected_index_of_key
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Coordinators:
         controller: Controller,
         replicas: ReplicaManager,
         find_peer: Callable[[int], Coordinators | None],
-        changed: Callable[[], None],
+        changed: Callable[[Appended], None],
     ) -> None:
         """Create no coordinator yet.
 
@@ -263,6 +264,7 @@ class Coordinators:
         if partition.topic_name == GROUP_METADATA_TOPIC and self.has_groups:
             offsets = self.groups.offsets
             offsets.end_transaction(partition.index, marker.producer_id, is_commit=marker.is_commit)
+            self._changed(EndedTransaction(partition.index, marker.producer_id, marker.is_commit))
         return result
 
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:

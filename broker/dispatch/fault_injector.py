@@ -374,7 +374,8 @@ class FaultInjector:
     async def _hold(self, request: OwnedRequest, fault: Fault, action: Delay | Hold | Hang, point: str) -> bool:
         """Hold the request. Return true when it is released, and false when it is given up."""
         # No request may pass an authentication.
-        released: Deferred[bool] = Deferred(is_applied=not request.is_of_sasl, is_in_order=not action.release_order)
+        may_be_passed = not (action.mute or request.is_of_sasl)
+        released: Deferred[bool] = Deferred(is_applied=may_be_passed, is_in_order=not action.release_order)
         callbacks = (lambda: released.complete(True), lambda: released.complete(False))
         held_id = self.held.keep(fault.kind, point, fault.rule_id, request, callbacks)
         if isinstance(action, Delay):

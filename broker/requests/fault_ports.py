@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ...faults.request_view import ConnectionView, ReceivedRequest
     from ...storage.deleted_records import DeletedRecords
+    from .consumption_observer import ConsumptionObserver
     from .request_context import RequestContext
 
 # The response of a handled request: written next, pending, or none (acks=0).
@@ -67,6 +68,11 @@ class FaultPlan(Protocol):
 
 class RequestObserver(ResponseObserver, Protocol):
     """Records what happens to each request. The request ids that it returns identify the request in later calls."""
+
+    @property
+    def consumption(self) -> ConsumptionObserver:
+        """The observer of consumers."""
+        ...
 
     def handled(self, context: RequestContext, size: int, state: int) -> int:
         """Record a request that its handler has handled, and return its id.

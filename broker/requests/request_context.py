@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
+    from .consumption_observer import ConsumptionObserver
     from .produce_route import ProduceRoutes
 
 # api key and version together; correlation id.
@@ -80,6 +81,11 @@ class NodeServices(Protocol):
     check_listener_configs: Callable[[Mapping[str, str]], None] | None
     # What to call when the node reaches the controller again, by the request that waits for it.
     waiting_for_controller: dict[object, Callable[[], None]]
+
+    @property
+    def consumption(self) -> ConsumptionObserver | None:
+        """What records deliveries and commits; None without a journal."""
+        ...
 
     @property
     def observer(self) -> ResponseObserver | None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, cast
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
 from .. import verdict
+from ..consumption.consumption_recorder import ConsumptionRecorder
 from .journal_record import (
     APPEND_NUMBERS,
     NS_PER_US,
@@ -93,6 +94,8 @@ class Journal:
         self._appended: dict[tuple[str, int, int], array[int]] = {}
         self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
         self.reachability: Reachability | OneNode = OneNode()
+        # What consumers got and committed, for the verdicts on groups.
+        self.consumption = ConsumptionRecorder(topic_name_of)
         self._pending: dict[int, RawRecord] = {}
         self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
@@ -123,6 +126,8 @@ class Journal:
             if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
                 return request_id
             self._count(context, request_id, batches, state)
+        if self.consumption.unnumbered is not None:
+            self.consumption.numbered(request_id, context.connection, is_written=state == RESPONDED)
         raw = raw_record_of(context, size, state)
         self._keep(raw)
         is_small = batches is None and has_small_body(raw)
@@ -148,7 +153,7 @@ class Journal:
             self.deliveries.counts.first_of(key, base_offset)
         else:
             offsets.append(base_offset)
-        numbers = _pack_numbers(
+        packed = _pack_numbers(
             context.correlation_id,
             size,
             context.now_ms,
@@ -160,15 +165,7 @@ class Journal:
             context.took_ns // NS_PER_US,
         )
         self._keep(
-            (
-                context.connection,
-                context.kept_client_id,
-                context.api_key,
-                context.api_version,
-                topic,
-                partition,
-                numbers,
-            )
+            (context.connection, context.kept_client_id, context.api_key, context.api_version, topic, partition, packed)
         )
         return True
 
@@ -216,6 +213,7 @@ class Journal:
 
     def answered(self, request_id: int, at_ns: int = 0) -> None:
         """Record that a pending response was written. at_ns: of a monotonic clock; 0 if the time is not known."""
+        self.consumption.written(request_id)
         raw = self._pending.pop(request_id, None)
         answer = self._find_answer(request_id) if raw is None else raw[11]
         if answer is not None:
@@ -228,6 +226,7 @@ class Journal:
     def unanswered(self, request_id: int) -> None:
         """Record that the response is never written, or only in part: appended batches are unacknowledged."""
         self.outcomes.unanswered(request_id)
+        self.consumption.lost(request_id)
         request = self.find(request_id)
         self._pending.pop(request_id, None)
         if request is not None and request.batches is not None:
@@ -243,6 +242,7 @@ class Journal:
         if request is None:
             return
         if error_code:
+            self.consumption.lost(request_id, partitions)
             self.deliveries.not_acknowledged(request_id, request, error_code, partitions)
         else:
             self.deliveries.falsely_acknowledged(request_id, request.batches, partitions)
@@ -286,6 +286,7 @@ class Journal:
         if log_end_offset_after < log_end_offset_before:
             offsets = (log_end_offset_before, log_end_offset_after)
             self.deliveries.truncated(topic, partition, offsets, self)
+            self.consumption.truncated(topic, partition, log_end_offset_after)
 
     def removes(self, topic: str, partition: int, batches: Callable[[], Iterator[memoryview]]) -> None:
         """Record that a replica is about to remove batches from its log, to name the lost ones.
@@ -298,6 +299,8 @@ class Journal:
     def leader_changed(self, change: LeaderChange) -> None:
         """Record a new leader of a partition: acknowledged batches that its log does not have are lost."""
         self.deliveries.leader_changed(change, self)
+        if change.epoch_before >= 0:
+            self.consumption.truncated(change.topic_name, change.partition, change.end_offset)
 
     def topic_created(self, topic: str) -> None:
         """Reset the counts of a topic: a topic with this name may have been deleted before."""
@@ -306,10 +309,12 @@ class Journal:
     def forget_topic(self, topic: str) -> None:
         """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
+        self.consumption.forget_topic(topic)
 
     def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
         """Record that retention or DeleteRecords has deleted records."""
         self.deliveries.deleted.add(topic, partition, deleted)
+        self.consumption.deleted(topic, partition, deleted)
 
     def data_reset(self, first_producer_id: int) -> None:
         """Reset the counts, because all topics were deleted or replaced; requests are kept.
@@ -319,6 +324,7 @@ class Journal:
         self._reset_id = self.last_id
         self.first_producer_id = first_producer_id
         self.deliveries.clear()
+        self.consumption.clear()
 
     def clear(self) -> None:
         """Delete all requests, outcomes and counts; ids continue."""
@@ -327,6 +333,7 @@ class Journal:
         self._pending.clear()
         self.outcomes.clear()
         self.deliveries.clear()
+        self.consumption.clear()
 
     # Reading.
 

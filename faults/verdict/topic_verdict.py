@@ -67,7 +67,7 @@ class ProducerVerdict(Struct, kw_only=True):
     batches: BatchVerdict
 
 
-class TopicVerdict(Struct, kw_only=True):
+class TopicVerdict(Struct, kw_only=True, tag_field="of", tag="topic"):
     """The verdict of a topic.
 
     findings_left_out: how many more findings there are. forgotten: unacknowledged batches beyond the limit, in all

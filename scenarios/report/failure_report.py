@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...admin.errors import CallError
+from ...faults.consumption.group_verdict import describe_finding
 from ...faults.journal.details.models import RequestDetails
 from ...faults.journal.details.texts import answered_text, asked_text
 from .batch_names import BatchNames
@@ -181,6 +182,20 @@ def verdict_lines(test: FailedTest) -> Iterator[str]:
         yield from _indented(f"{len(topics) - TOPICS_MAX} more topics")
 
 
+def group_lines(test: FailedTest) -> Iterator[str]:
+    """Yield the findings of each group of the requests, with their reasons."""
+    for group in list(dict.fromkeys(group for request in test.requests for group in request.group_ids))[:TOPICS_MAX]:
+        try:
+            findings = test.broker.verdict(group=group).findings
+        except CallError:
+            # A client may ask for the coordinator of a group that it never joins.
+            continue
+        for finding in findings[:FINDINGS_MAX]:
+            yield from _indented(f"{group}: {describe_finding(finding)}")
+        if len(findings) > FINDINGS_MAX:
+            yield from _indented(f"{group}: {len(findings) - FINDINGS_MAX} more findings")
+
+
 def rule_lines(test: FailedTest) -> Iterator[str]:
     """Yield each fault rule with its hits; a rule that never fired with its near misses."""
     for rule in (*test.fault_rules, *test.file_rules):
@@ -198,6 +213,7 @@ PARTS = (
     Part(earlier_client_lines, heading="Earlier clients"),
     Part(earlier_producer_lines, heading="Earlier producers"),
     Part(verdict_lines, heading="Verdict"),
+    Part(group_lines, heading="Groups"),
     Part(rule_lines, heading="Fault rules"),
 )
 

@@ -78,6 +78,11 @@ class ProducerStateManager:
         """The first offset of the earliest open transaction."""
         return next(iter(self._open_transactions.values()), None)
 
+    @property
+    def first_open_producer(self) -> int | None:
+        """The producer of the first open transaction; None without one."""
+        return next(iter(self._open_transactions), None)
+
     def open_transactions(self) -> list[ProducerStateEntry]:
         """Return the producers with an open transaction, by its first offset."""
         return [self._entries[producer_id] for producer_id in self._open_transactions]

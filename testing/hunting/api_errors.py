@@ -1,5 +1,11 @@
 """Errors that Kafka may return for the APIs that a hunt looks at: those after which clients do different things.
 
+- RETRIABLE, AFTER_APPEND, FATAL: the broker may be in a state in which it returns the error, whatever it has returned
+  before and returns after it.
+- DEFECTIVE: the error contradicts what the broker returns for the next requests.
+- In no table: errors of a state that a change makes, after which the broker returns the error by itself (changes.py).
+  INVALID_PRODUCER_EPOCH and PRODUCER_FENCED are those of "producers fenced", UNKNOWN_MEMBER_ID of "members expired".
+
 Sources: "Possible error codes" of the response classes in org.apache.kafka.common.requests, Kafka 4.3.0; whether a
 client repeats the request: RetriableException in org.apache.kafka.common.errors.
 """
@@ -43,16 +49,18 @@ AFTER_APPEND: dict[str, tuple[ErrorCode, ...]] = {
     "EndTxn": (ErrorCode.REQUEST_TIMED_OUT,),
     "CreateTopics": (ErrorCode.REQUEST_TIMED_OUT,),
 }
-# Errors that end a producer, a transaction or a membership.
+# Errors after which a client does not send the request again.
 FATAL: dict[str, tuple[ErrorCode, ...]] = {
-    "Produce": (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),
-    "EndTxn": (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED),
-    "TxnOffsetCommit": (ErrorCode.GROUP_AUTHORIZATION_FAILED, ErrorCode.ILLEGAL_GENERATION),
-    "OffsetCommit": (ErrorCode.ILLEGAL_GENERATION, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.REBALANCE_IN_PROGRESS),
-    "AddPartitionsToTxn": (ErrorCode.INVALID_PRODUCER_EPOCH,),
-    "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.PRODUCER_FENCED),
+    "Produce": (ErrorCode.TOPIC_AUTHORIZATION_FAILED,),
+    "TxnOffsetCommit": (ErrorCode.GROUP_AUTHORIZATION_FAILED,),
+    "OffsetCommit": (ErrorCode.REBALANCE_IN_PROGRESS,),
+    "InitProducerId": (ErrorCode.CLUSTER_AUTHORIZATION_FAILED,),
+}
+# Errors of a defective broker: it appends the producer's next batch, or goes on with the member that it has refused.
+DEFECTIVE: dict[str, tuple[ErrorCode, ...]] = {
+    "Produce": (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.INVALID_PRODUCER_EPOCH),
+    "TxnOffsetCommit": (ErrorCode.ILLEGAL_GENERATION,),
+    "OffsetCommit": (ErrorCode.ILLEGAL_GENERATION,),
     "JoinGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
-    "SyncGroup": (ErrorCode.UNKNOWN_MEMBER_ID,),
-    "Heartbeat": (ErrorCode.UNKNOWN_MEMBER_ID,),
-    "ConsumerGroupHeartbeat": (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH),
+    "ConsumerGroupHeartbeat": (ErrorCode.FENCED_MEMBER_EPOCH,),
 }

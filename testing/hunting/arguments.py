@@ -10,6 +10,7 @@ from ..broker_pool import Configuration, broker_with
 from .budget import Budget, budget_of
 from .errors import BadHuntOption
 from .event_id import check_event_id
+from .fault_choice import choice_of
 from .functions import PrepareFunction
 from .judgement import Promise, promise_of
 from .options import Options
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 REPLICATION = "default.replication.factor"
 REPLICAS_MAX = 3
+_OF_LISTS = {"topics": "topics", "include": "origins", "only": "names of faults", "skip": "names of faults"}
 
 
 class How(TypedDict, total=False):
@@ -37,6 +39,8 @@ class How(TypedDict, total=False):
     prepare: a function or a coroutine function, called with each broker before the program, without faults, for 60 s.
     jobs: runs at a time. pairs: how many pairs of faults are tried, at most; by default as many as there are faults.
     seed: of their choice.
+    include: origins of faults that are tried too, "proxy" and "defective". only, skip: names of faults.
+    first: whether to end with the first finding that is confirmed.
     """
 
     topics: Sequence[str]
@@ -53,6 +57,10 @@ class How(TypedDict, total=False):
     jobs: int
     pairs: int
     seed: int
+    include: Sequence[str]
+    only: Sequence[str]
+    skip: Sequence[str]
+    first: bool
 
 
 def options_of(how: How, check: Check | None, budget: Budget) -> Options:
@@ -69,7 +77,7 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         _check_seconds(how["timeout_seconds"])
     prepare = how.get("prepare")
     setting = Setting(
-        topics=_names_of(how.get("topics", ())),
+        topics=_names_of(how.get("topics", ()), "topics"),
         event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
         broker=configuration_of(how.get("config", {}), how.get("nodes", 1), how.get("as_version")),
         seed_topics=how.get("seed_topics", {}),
@@ -85,6 +93,13 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
         how.get("timeout_seconds"),
         how.get("pairs"),
         how.get("seed", 0),
+        choice_of(
+            _names_of(how.get("include", ()), "include"),
+            _names_of(how.get("only", ()), "only"),
+            _names_of(how.get("skip", ()), "skip"),
+            prefix="",
+        ),
+        is_first_wanted=how.get("first", False),
     )
 
 
@@ -109,8 +124,8 @@ def _check_seconds(seconds: object) -> None:
         raise BadHuntOption(f"timeout_seconds: {seconds!r}; allowed: a number > 0")
 
 
-def _names_of(topics: Sequence[str]) -> Sequence[str]:
-    """Return the topics. Raises BadHuntOption for a text, which would be a topic for each of its letters."""
-    if isinstance(topics, str):
-        raise BadHuntOption(f"topics: {topics!r} is a text; allowed: a list of topics")
-    return topics
+def _names_of(names: Sequence[str], argument: str) -> Sequence[str]:
+    """Return the names. Raises BadHuntOption for a text, which would be a name for each of its letters."""
+    if isinstance(names, str):
+        raise BadHuntOption(f"{argument}: {names!r} is a text; allowed: a list of {_OF_LISTS[argument]}")
+    return names

@@ -1,6 +1,7 @@
 """Changes of a broker in the middle of a program: a rule holds a request, the change is made, the request goes on.
 
 - The name of the rule is that of the change, so the rules of a finding are all that a replay needs.
+- The connection of the request is muted meanwhile: no later request of it overtakes, as on Kafka.
 - Members and transactions expire as if the program was paused: the broker's clock is advanced in steps until they are
   gone, because the broker does not tell the session timeouts of members. The program is connected, so the advance must
   say that it expires members.
@@ -39,8 +40,8 @@ class Change(NamedTuple):
     apis: of the requests before which it is made. make: called while the request is held. nodes: as many as the broker
     needs at least. users: APIs; a program that has sent no request of them does not notice the change. Empty: any.
     then: called when the request is released; None for nothing more.
-    is_paired: whether it is tried together with other faults. A broker that has forgotten a producer recognises nothing
-    that the producer repeats after an earlier fault, whatever the program does.
+    is_paired: whether it is tried together with other faults. A broker whose producers have expired recognises nothing
+    that a producer repeats after an earlier fault, whatever the program does.
     """
 
     apis: Sequence[str]
@@ -52,23 +53,20 @@ class Change(NamedTuple):
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
-    for producer in broker.producers.list():
-        # An open transaction keeps its producer.
-        if producer.current_txn_first_offset is None:
-            broker.producers.expire(producer.producer_id, producer.topic, producer.partition)
-
-
-def _forget_producers(broker: Broker, _: HeldRequestInfo) -> None:
-    for producer in broker.producers.list():
-        broker.producers.forget(producer.producer_id, producer.topic, producer.partition)
+    broker.producers.expire()
 
 
 def _fence_producers(broker: Broker, _: HeldRequestInfo) -> None:
-    for producer in broker.producers.list():
-        broker.producers.bump_epoch(producer.producer_id, producer.topic, producer.partition)
+    for each in broker.transactions.list():
+        broker.transactions.fence(each.transactional_id)
 
 
 def _expire_members(broker: Broker, _: HeldRequestInfo) -> None:
+    expire_members(broker)
+
+
+def expire_members(broker: Broker) -> None:
+    """Advance the clock of the broker until no group has a member."""
     _advance_while(broker, lambda: any(group.members for group in broker.groups.list()))
 
 
@@ -112,15 +110,16 @@ def _shut_down_node(broker: Broker, held: HeldRequestInfo) -> None:
 
 
 _OF_NODES = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch", "JoinGroup", "Heartbeat")
-_OF_MEMBERS = ("Produce", "TxnOffsetCommit", "OffsetCommit", "Fetch", "Heartbeat", "ConsumerGroupHeartbeat")
+_OF_MEMBERS = (
+    *("Produce", "TxnOffsetCommit", "OffsetCommit", "Fetch"),
+    *("SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat"),
+)
+_OF_TRANSACTIONS = ("Produce", "EndTxn", "TxnOffsetCommit", "AddPartitionsToTxn", "AddOffsetsToTxn")
 CHANGES: Mapping[str, Change] = {
     "producers expired": Change(("Produce",), _expire_producers, is_paired=False),
-    "producers forgotten": Change(("Produce",), _forget_producers, is_paired=False),
-    "producers fenced": Change(("Produce",), _fence_producers),
+    "producers fenced": Change(_OF_TRANSACTIONS, _fence_producers, users=("EndTxn",)),
     "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
-    "transactions expired": Change(
-        ("Produce", "EndTxn", "TxnOffsetCommit", "AddOffsetsToTxn"), _expire_transactions, users=("EndTxn",)
-    ),
+    "transactions expired": Change(_OF_TRANSACTIONS, _expire_transactions, users=("EndTxn",)),
     "node killed": Change(_OF_NODES, _kill_node, nodes=2),
     "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),
     "node killed before its followers had it": Change(

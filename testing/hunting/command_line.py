@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ...faults.event_ids import ALLOWED, VALUE
+from ...faults.hunted_faults import REQUESTED_ORIGINS
 from .. import hunting
 from .errors import BadHuntOption, CannotHunt
 
@@ -62,6 +63,16 @@ BUDGET = "5m"
 )
 @click.option("--pairs", type=click.IntRange(0), help="Most pairs of faults.  [default: as many as there are faults]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the choice of pairs.")
+@click.option(
+    "--include",
+    multiple=True,
+    type=click.Choice([origin.value for origin in REQUESTED_ORIGINS]),
+    help="Also try faults of a proxy, or of a defective broker. Repeatable.",
+)
+@click.option("--only", multiple=True, metavar="FAULT", help="Try this fault only. Repeatable.")
+@click.option("--skip", multiple=True, metavar="FAULT", help="Do not try this fault. Repeatable.")
+@click.option("is_first_wanted", "--first", is_flag=True, help="End with the first finding that is confirmed.")
+@click.option("is_continued", "--continue", is_flag=True, help="Go on where the hunt in the folder of -o has ended.")
 @click.option(
     "folder",
     "-o",

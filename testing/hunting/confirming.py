@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from .judgement import Judgement, Outcome
 from .plan import Trial
@@ -13,46 +13,70 @@ CONFIRMING_RUNS = 3
 # Of the trials that break a program in the same way, how many are repeated to find one that always does.
 CANDIDATES_MAX = 3
 
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The judgement of a run, and its timeline as HTML."""
+
+    judgement: Judgement
+    timeline: str = ""
+
+
 # Runs a trial with so many seconds, and judges it.
 Attempt = Callable[[Trial, float], Judgement]
+# Runs a trial so often with so many seconds each; the last argument tells whether it hangs.
+Repeat = Callable[[Trial, float, int, bool], Sequence[Repeated]]
 
 
-def alike_of(tried: Sequence[Tried]) -> list[list[Tried]]:
-    """Return the trials that broke the program: in one list those that did it in the same way, at the same APIs."""
-    found: dict[object, list[Tried]] = {}
-    for each in tried:
-        if each.judgement.is_finding:
-            apis = frozenset(target.api for _, target in each.trial.faults)
-            found.setdefault((each.judgement.outcome, each.judgement.kinds, apis), []).append(each)
-    return list(found.values())
+@dataclass(slots=True)
+class Alike:
+    """Trials that broke the program in the same way, at the same APIs. repeated: one finding for each that was."""
+
+    tried: list[Tried] = field(default_factory=list[Tried])
+    repeated: list[Finding] = field(default_factory=list[Finding])
+
+    @property
+    def needs_repeating(self) -> bool:
+        """Whether the newest trial is repeated: those before it depend on timing."""
+        return len(self.repeated) < CANDIDATES_MAX and not any(each.is_certain for each in self.repeated)
+
+    @property
+    def finding(self) -> Finding:
+        """What was found, with the other trials."""
+        best = max(self.repeated, key=lambda finding: finding.confirmed, default=_not_repeated(self.tried[0]))
+        found = self.tried[self.repeated.index(best)] if best in self.repeated else self.tried[0]
+        return replace(best, others=[*best.others, *(each.trial for each in self.tried if each is not found)])
 
 
-def confirmed(alike: Sequence[Tried], attempt: Attempt, is_slow: Callable[[Trial], bool]) -> Finding:
-    """Shrink the first of the trials, and repeat it. One that depends on timing is left for another that does not.
+def kind_of_finding(tried: Tried) -> object:
+    """Return what is equal for trials that broke the program in the same way, at the same APIs."""
+    apis = frozenset(target.api for _, target in tried.trial.faults)
+    return tried.judgement.outcome, tried.judgement.kinds, apis
+
+
+def confirmed(each: Tried, attempt: Attempt, repeat: Repeat, is_slow: Callable[[Trial], bool]) -> Finding:
+    """Shrink a trial that broke the program, and repeat it.
 
     is_slow: whether a trial that did not end in time ends when it has more.
     """
-    found: list[Finding] = []
-    for each in alike[:CANDIDATES_MAX]:
-        trial, seconds = shrunk(each, attempt), each.timeout_seconds
-        is_hung = each.judgement.outcome is Outcome.HUNG
-        if is_hung and trial != each.trial and is_slow(trial):
-            trial = each.trial
-        judgements = [attempt(trial, seconds) for _ in range(CONFIRMING_RUNS)]
-        same = [judgement for judgement in judgements if _is_same(judgement, each.judgement)]
-        others = [other.trial for other in alike if other is not each]
-        # The shrunk trial may break other events than the one that was found. What hangs had more time before.
-        judgement = same[-1] if same and not is_hung else each.judgement
-        found.append(Finding(trial, judgement, seconds, len(same), CONFIRMING_RUNS, others))
-        if found[-1].is_certain:
-            break
-    return max(found, key=lambda finding: finding.confirmed)
+    trial, seconds = shrunk(each, attempt), each.timeout_seconds
+    is_hung = each.judgement.outcome is Outcome.HUNG
+    if is_hung and trial != each.trial and is_slow(trial):
+        trial = each.trial
+    runs = [run for run in repeat(trial, seconds, CONFIRMING_RUNS, is_hung) if _is_whole(run)]
+    same = [run for run in runs if _is_same(run.judgement, each.judgement)]
+    # The shrunk trial may break other events than the one that was found. What hangs had more time before.
+    judgement = same[-1].judgement if same and not is_hung else each.judgement
+    timeline = (same or [Repeated(judgement)])[-1].timeline
+    return Finding(trial, judgement, seconds, len(same), len(runs), timeline=timeline)
 
 
-def unconfirmed(alike: Sequence[Tried]) -> Finding:
-    """Return the first of the trials, not repeated."""
-    first, *others = alike
-    return Finding(first.trial, first.judgement, first.timeout_seconds, 0, 0, [other.trial for other in others])
+def _is_whole(run: Repeated) -> bool:
+    return run.judgement.outcome is not Outcome.UNFINISHED
+
+
+def _not_repeated(tried: Tried) -> Finding:
+    return Finding(tried.trial, tried.judgement, tried.timeout_seconds, 0, 0)
 
 
 def shrunk(found: Tried, attempt: Attempt) -> Trial:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,34 +17,33 @@ from ...broker.config.config_sources import assignment_of
 from ...broker.config.config_types import ConfigError
 from ...broker.lifecycle.cluster_reset import parse_seed_topic
 from ...storage.file_systems.own_folder import replace_file
-from ..errors import CallError
 from .arguments import configuration_of
 from .budget import budget_of
-from .errors import BadHuntOption, CannotHunt
+from .earlier import read_state, write_state
+from .errors import BadHuntOption
 from .event_id import check_event_id
-from .hunt_program import Progress, hunt_program
+from .fault_choice import choice_of
+from .hunt_program import hunt_program
 from .judgement import promise_of
 from .options import Options
 from .program import CheckCommand, Command, PrepareCommand, starting
+from .progress_line import ProgressLine
 from .replay import replay
-from .report import progress_text, report_text
+from .report import report_text
 from .report_files import json_text, junit_text
 from .report_html import report_html
-from .reproduction import remove_findings, write_finding, write_timeline
+from .reproduction import remove_findings, write_finding
 from .run import Setting
 
 if TYPE_CHECKING:
     from ...faults.rules.fault_rules import FaultRule
-    from .hunt_program import Stage
     from .result import Result
 
 PAGE = "index.html"
-# To the begin of the line, without what it had.
-CLEAR = "\r\x1b[K"
 
 
 class Given(NamedTuple):
-    """The options that say how to hunt, as they were given."""
+    """The options that say how to hunt, as they were given. is_continued: whether to go on where another has ended."""
 
     topics: tuple[str, ...]
     event_id: str
@@ -61,6 +59,11 @@ class Given(NamedTuple):
     pairs: int | None
     seed: int
     nodes: int
+    include: tuple[str, ...]
+    only: tuple[str, ...]
+    skip: tuple[str, ...]
+    is_first_wanted: bool
+    is_continued: bool
 
 
 class Outputs(NamedTuple):
@@ -78,7 +81,7 @@ def run(words: Sequence[str], given: Given, outputs: Outputs, rule_file: str | N
     """
     options = options_of(given)
     if rule_file is None:
-        return _hunt(words, options, outputs)
+        return _hunt(words, options, outputs, is_continued=given.is_continued)
     if outputs.json_file is not None or outputs.junit is not None:
         raise BadHuntOption(f"{'--junit' if outputs.json_file is None else '--json'}: not with --replay")
     return _replay(words, options, rule_file)
@@ -103,7 +106,17 @@ def options_of(given: Given) -> Options:
         restarts=given.restarts,
     )
     budget, promise = budget_of(given.budget), promise_of(given.expect)
-    return Options(setting, promise, budget, given.jobs, given.timeout_seconds, given.pairs, given.seed)
+    return Options(
+        setting,
+        promise,
+        budget,
+        given.jobs,
+        given.timeout_seconds,
+        given.pairs,
+        given.seed,
+        choice_of(given.include, given.only, given.skip),
+        given.is_first_wanted,
+    )
 
 
 def _words_of(option: str, text: str) -> list[str]:
@@ -127,20 +140,24 @@ def _partitions_of(seed_topics: Sequence[str]) -> dict[str, int | None]:
     return found
 
 
-def _hunt(words: Sequence[str], options: Options, outputs: Outputs) -> bool:
+def _hunt(words: Sequence[str], options: Options, outputs: Outputs, *, is_continued: bool) -> bool:
     """Hunt, print the report and write the findings; return whether there are findings."""
     _check_outputs(outputs)
-    with starting("COMMAND"):
-        result = hunt_program(Command(words), options, _show)
-    _clear_line()
+    earlier = read_state(outputs.folder, options.seed) if is_continued else None
+    line = ProgressLine()
+    with starting("COMMAND"), line.shown():
+        result = hunt_program(Command(words), options, line.show, earlier)
     folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
-    # First, because what follows can fail, and takes a run for each finding.
+    # First, because what follows can fail.
     click.echo(report_text(result, [str(folder) for folder in folders]))
     _write_for_ci(outputs, result)
     with _writing("--output"):
-        remove_findings(outputs.folder)
-    _write_findings(words, options, result, folders)
-    with _writing("--output"):
+        # The findings of the hunt that goes on have the first numbers.
+        if not is_continued:
+            remove_findings(outputs.folder)
+        for folder, finding in zip(folders, result.findings, strict=True):
+            write_finding(folder, finding, words, options)
+        write_state(outputs.folder, result, options.seed)
         page = report_html(result, shlex.join(words), folders)
         # A word of the command may be no text.
         replace_file(outputs.folder / PAGE, page.encode("utf-8", "backslashreplace"))
@@ -178,21 +195,6 @@ def _write_for_ci(outputs: Outputs, result: Result) -> None:
             outputs.junit.write_text(junit_text(result), "utf-8")
 
 
-def _write_findings(words: Sequence[str], options: Options, result: Result, folders: Sequence[Path]) -> None:
-    """Write the files of each finding; after a hunt that a person has stopped, nothing runs for a timeline."""
-    with _writing("--output"):
-        for folder, finding in zip(folders, result.findings, strict=True):
-            write_finding(folder, finding, words, options)
-    if result.is_stopped:
-        return
-    with suppress(KeyboardInterrupt):
-        for folder, finding in zip(folders, result.findings, strict=True):
-            try:
-                write_timeline(folder, finding, words, options)
-            except (BadHuntOption, CallError, CannotHunt, OSError) as error:
-                click.echo(f"{folder}: no timeline: {error}", err=True)
-
-
 def _replay(words: Sequence[str], options: Options, file: str) -> bool:
     """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
     rules = _rules_in(file)
@@ -207,22 +209,3 @@ def _rules_in(file: str) -> list[FaultRule]:
         return read_rule_file(file)
     except RuleFileError as error:
         raise BadHuntOption(f"--replay: {error}") from error
-
-
-def _show(progress: Stage) -> None:
-    """Tell a finding at once, and on a terminal how far the hunt is."""
-    _clear_line()
-    if not isinstance(progress, Progress):
-        click.echo(progress_text(progress), err=True)
-        return
-    last = progress.last
-    if last.judgement.is_finding:
-        click.echo(f"{last.judgement.outcome.value}: {last.trial}", err=True)
-    if sys.stderr.isatty():
-        click.echo(progress_text(progress), nl=False, err=True)
-
-
-def _clear_line() -> None:
-    """Remove from a terminal how far the hunt was."""
-    if sys.stderr.isatty():
-        click.echo(CLEAR, nl=False, err=True)

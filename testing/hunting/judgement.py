@@ -47,13 +47,14 @@ class Outcome(Enum):
     """The result of a run, best first.
 
     NOT_MET: no request was hit, because the program sent others. NOT_JUDGED: the run or its preparation failed, not the
-    program. SLOW: it ended after the timeout of other runs.
+    program. SLOW: it ended after the timeout of other runs. UNFINISHED: it had not ended when the budget was spent.
     """
 
     NOT_MET = "not met"
     NOT_JUDGED = "not judged"
     HELD = "held"
     SLOW = "slow"
+    UNFINISHED = "not ended"
     ERROR = "error reported"
     HUNG = "hung"
     BROKEN = "broken"

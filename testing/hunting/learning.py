@@ -21,6 +21,7 @@ LEARNING_SECONDS_MAX = 300.0
 # Of the run without faults; and what a program gets at least, because clients wait seconds before they send again.
 TIMEOUT_FACTOR = 5
 TIMEOUT_SECONDS_MIN = 10.0
+TOO_SMALL_BUDGET = "the runs without faults took all of the budget: allow more"
 
 
 class Learned(NamedTuple):
@@ -60,6 +61,8 @@ def learn(program: Program, setting: Setting) -> Learned:
 
 def _check(run: Run) -> None:
     """Raise CannotHunt for a run without faults that nothing can be compared with."""
+    if run.ending.is_hung and run.ending.seconds < LEARNING_SECONDS_MAX:
+        raise CannotHunt(TOO_SMALL_BUDGET)
     if run.ending.exit_code != 0:
         how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
         last = last_line(run.ending.output)

@@ -1,18 +1,17 @@
-"""Runs trials that hung once more, with much time: a client that waits a minute for a response is slow, and not hung.
+"""How long a run may take: a client that waits a minute for a response is slow, and not hung.
 
-Of the trials with the same faults at the same APIs one is run. All faults after which a request has no response are the
-same here: the client waits for it.
+- Of trials of one kind, with the same faults at the same APIs, the first that does not end before the timeout goes on
+  beside the others, for PATIENT_SECONDS at most. All faults after which a request has no response are of one kind: the
+  client waits for it.
+- Trials of the same kind that have hung as well are judged by what that one does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import replace
-from itertools import repeat
 
 from ...faults.action_declaration import Response
-from .confirming import Attempt
 from .judgement import Judgement, Outcome
 from .plan import Trial
 from .result import Tried
@@ -22,43 +21,39 @@ PATIENT_SECONDS = 330.0
 # The client waits: for a response that does not come, or for one that it recognises.
 _WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
+_UNFINISHED = "the program did not end within {seconds:.0f} s, when the budget was spent"
 
 
-def first_hung(tried: Sequence[Tried]) -> list[Tried]:
-    """Return of the trials that hung one for each of their faults and APIs."""
-    found: dict[object, Tried] = {}
-    for each in tried:
-        if each.judgement.outcome is Outcome.HUNG:
-            found.setdefault(_kind_of(each.trial), each)
-    return list(found.values())
-
-
-def told_apart(tried: Sequence[Tried], again: Sequence[Tried], attempt: Attempt, pool: Executor) -> list[Tried]:
-    """Return the trials, with another outcome for those that hung and end when they have more time.
-
-    again: those that are run, in the pool, see first_hung.
-    """
-    judged = list(pool.map(attempt, [each.trial for each in again], repeat(PATIENT_SECONDS)))
-    by_kind = {_kind_of(each.trial): judgement for each, judgement in zip(again, judged, strict=True)}
-    were_run = {id(each) for each in again}
-    return [_judged_again(each, by_kind, was_run=id(each) in were_run) for each in tried]
-
-
-def _judged_again(each: Tried, by_kind: Mapping[object, Judgement], *, was_run: bool) -> Tried:
-    later = by_kind.get(_kind_of(each.trial))
-    if each.judgement.outcome is not Outcome.HUNG or later is None:
-        return each
-    if later.outcome is Outcome.HUNG:
-        return replace(each, judgement=later) if was_run else each
-    if later.outcome is Outcome.NOT_JUDGED:
-        return replace(each, judgement=later)
-    if later.outcome is Outcome.BROKEN and was_run:
-        return replace(each, judgement=later, timeout_seconds=PATIENT_SECONDS)
-    return replace(each, judgement=replace(SLOW, hits=each.judgement.hits))
-
-
-def _kind_of(trial: Trial) -> object:
+def kind_of_wait(trial: Trial) -> object:
+    """Return what is equal for trials after which the program waits for the same."""
     return frozenset(
         ("no response" if fault.action.response in _WAITED_FOR else fault.name, target.api)
         for fault, target in trial.faults
     )
+
+
+def unfinished(judgement: Judgement, seconds: float) -> Judgement:
+    """Return the judgement of a run that was ended after so many seconds, because the budget was spent."""
+    return Judgement(Outcome.UNFINISHED, (_UNFINISHED.format(seconds=seconds),), hits=judgement.hits)
+
+
+def slow(judgement: Judgement) -> Judgement:
+    """Return the judgement of a run that has ended after its timeout, and kept its promise or reported an error."""
+    return replace(SLOW, hits=judgement.hits) if judgement.outcome in (Outcome.HELD, Outcome.ERROR) else judgement
+
+
+def told_apart(tried: Sequence[Tried]) -> list[Tried]:
+    """Return the trials. Those that hung have the outcome of the one of their kind that had more time."""
+    patient = {kind_of_wait(each.trial): each for each in tried if each.timeout_seconds >= PATIENT_SECONDS}
+    return [_judged_as(each, patient.get(kind_of_wait(each.trial))) for each in tried]
+
+
+def _judged_as(each: Tried, patient: Tried | None) -> Tried:
+    if each.judgement.outcome is not Outcome.HUNG or patient is None or each is patient:
+        return each
+    outcome = patient.judgement.outcome
+    if outcome is Outcome.HUNG:
+        return each
+    if outcome in (Outcome.UNFINISHED, Outcome.NOT_JUDGED):
+        return replace(each, judgement=replace(patient.judgement, hits=each.judgement.hits))
+    return replace(each, judgement=replace(SLOW, hits=each.judgement.hits))

@@ -1,10 +1,13 @@
 """The plan of a hunt: which fault at which request, most telling first.
 
+- Each fault is tried at one request of each API before a second one, so that a short hunt has tried every kind.
+
 - Requests are equivalent if a rule cannot tell them apart: same API, client, topic, partition, group and transactional
   id. The order among them is what is left, so a rule skips the earlier ones. An id that differs from run to run does
   not count.
 - Of equivalent requests, the first, the one in the middle and the last are tried: a program that survives a fault there
   survives it between them, unless it counts. Of the partitions of a topic, too, these three are tried.
+- A request without a response (acks=0) meets no fault of responses, and none that only a response can tell of.
 - Requests that only ask (Fetch, Metadata, ApiVersions, ...) get the faults of connections, errors, and last a crash.
 """
 
@@ -15,14 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import attrgetter
 
-from ...faults.actions import ACTION_TYPES, Action, Delay, Error, Hold
-from ...faults.hunted_faults import Requests
+from ...faults.actions import ACTION_TYPES, Action, Delay, DeliverTwice, Error, Hold
+from ...faults.hunted_faults import Origin, Requests
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.points import Point
 from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import Match
 from ...faults.strict_json import convert
-from .api_errors import AFTER_APPEND, FATAL, RETRIABLE
+from .api_errors import AFTER_APPEND, DEFECTIVE, FATAL, RETRIABLE
 from .changes import CHANGES
 
 # The APIs that change something, most telling first, and those that only ask.
@@ -37,6 +40,7 @@ RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}
 ACKNOWLEDGING = CHANGING[:4]
 _PARTITION = "partition"
 _CLIENT = "client_id"
+_WITHOUT_RESPONSE = "not_owed"
 # APIs that change something when they are applied long after their client has sent them again.
 LATE = (*ACKNOWLEDGING, "InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn")
 # Half of what a run gets at least: clients with shorter timeouts have sent the request again, and the run can end.
@@ -61,12 +65,14 @@ class Target:
 
     ordinal: its number among `count` equivalent ones, from 0.
     is_client_named: whether its text names the client, because another client sends the same.
+    has_response: whether a response is expected, which acks=0 does not.
     """
 
     match: _Fields
     ordinal: int
     count: int
     is_client_named: bool = False
+    has_response: bool = True
 
     @property
     def api(self) -> str:
@@ -92,6 +98,12 @@ class Fault:
     point: Point
     action: Action
     tier: int
+    origin: Origin = Origin.KAFKA
+
+    def can_be_at(self, target: Target) -> bool:
+        """Return whether the request can meet the fault."""
+        needs_response = self.point == "answering" or isinstance(self.action, Error | DeliverTwice)
+        return target.has_response or not needs_response
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +132,22 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         Counter(match for entry in requests if entry.api in RANKS for match in _matches_of(entry, ids))
         for requests in runs
     ]
+    unanswered = {
+        match
+        for entry in runs[0]
+        if entry.answer == _WITHOUT_RESPONSE and entry.api in RANKS
+        for match in _matches_of(entry, ids)
+    }
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
     clients = Counter(map(_without_client, least))
     return [
-        Target(match, ordinal, least[match], is_client_named=clients[_without_client(match)] > 1)
+        Target(
+            match,
+            ordinal,
+            least[match],
+            is_client_named=clients[_without_client(match)] > 1,
+            has_response=match not in unanswered,
+        )
         for match in _folded(counts[0])
         for ordinal in _chosen(least[match])
     ]
@@ -135,8 +159,15 @@ def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -
     nodes: of the broker. late_ms: how late a late request is applied.
     """
     used = {target.api for target in targets}
-    pairs = [(fault, target) for target in targets for fault in faults_of(target.api, used, nodes, late_ms)]
+    pairs = [
+        (fault, target)
+        for target in targets
+        for fault in faults_of(target.api, used, nodes, late_ms)
+        if fault.can_be_at(target)
+    ]
     pairs.sort(key=lambda pair: (pair[0].tier, RANKS[pair[1].api]))
+    first = {(fault.name, target.api): (fault, target) for fault, target in reversed(pairs)}
+    pairs.sort(key=lambda pair: first[pair[0].name, pair[1].api] != pair)
     return [Trial([pair]) for pair in pairs]
 
 
@@ -146,16 +177,16 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
     used: the APIs of the program. Otherwise as plan_of.
     """
     faults = [
-        Fault(hunted.name, hunted.point, convert(dict(hunted.fields), each), hunted.tier)
+        Fault(hunted.name, hunted.point, convert(dict(hunted.fields), each), hunted.tier, hunted.origin)
         for each in ACTION_TYPES
         for hunted in each.hunted
         if api in _APIS_OF[hunted.requests]
     ]
     if api in LATE:
-        faults.append(Fault("applied late", "received", Delay(ms=late_ms), 3))
+        faults.append(Fault("applied late", "received", Delay(ms=late_ms, mute=True), 3))
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
-            faults.append(Fault(name, "received", Hold(), 2))
+            faults.append(Fault(name, "received", Hold(mute=True), 2))
     return sorted([*faults, *_errors_of(api)], key=attrgetter("tier"))
 
 
@@ -166,6 +197,8 @@ def _errors_of(api: str) -> Iterator[Fault]:
         yield Fault(error.name, "received", Error(error=error.name), 2)
     for error in FATAL.get(api, ()):
         yield Fault(error.name, "received", Error(error=error.name), 1 if api in ACKNOWLEDGING else 3)
+    for error in DEFECTIVE.get(api, ()):
+        yield Fault(error.name, "received", Error(error=error.name), 3, Origin.DEFECTIVE)
 
 
 def rule_of(fault: Fault, target: Target) -> FaultRule:

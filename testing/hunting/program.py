@@ -75,6 +75,22 @@ class Program(Stoppable, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramUntil:
+    """A program that is ended at `end`, by time.monotonic(), if not before."""
+
+    program: Program
+    end: float
+
+    def run(self, place: Place, timeout_seconds: float) -> Ending:
+        """Run the program, and end it after the timeout, or at the end. Raises Stopped."""
+        return self.program.run(place, max(0.0, min(timeout_seconds, self.end - time.monotonic())))
+
+    def stop(self) -> None:
+        """End what runs, and run nothing more."""
+        self.program.stop()
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """A command line. {bootstrap} in its words is the address; so are the variables of BOOTSTRAP_VARIABLES.
 

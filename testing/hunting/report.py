@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from .coverage import coverage_of
-from .hunt_program import Confirming, Stage, Waiting
 from .judgement import Outcome
+from .progress import Confirming, Learning, Stage
 from .result import Finding, Result, Tried
 
 # Of the trials that broke the program in the same way.
@@ -16,7 +16,7 @@ OTHERS_NAMED_MAX = 4
 # Of the trials that failed, and not by the program.
 FAILED_MAX = 3
 _WORST_FIRST = (
-    *(Outcome.BROKEN, Outcome.HUNG, Outcome.ERROR, Outcome.SLOW),
+    *(Outcome.BROKEN, Outcome.HUNG, Outcome.UNFINISHED, Outcome.ERROR, Outcome.SLOW),
     *(Outcome.NOT_JUDGED, Outcome.HELD, Outcome.NOT_MET),
 )
 
@@ -50,6 +50,7 @@ def remarks(result: Result) -> list[str]:
     """Return what a reader must know who believes that nothing was found: what was never met, and what failed."""
     failed = [each for each in result.tried if each.judgement.outcome is Outcome.NOT_JUDGED]
     judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED]
+    unfinished = [each for each in result.tried if each.judgement.outcome is Outcome.UNFINISHED]
     met = {target.api for each in result.tried for _, target in each.met}
     apis = dict.fromkeys(target.api for each in judged for _, target in each.trial.faults)
     return [
@@ -59,18 +60,21 @@ def remarks(result: Result) -> list[str]:
             if api not in met
         ),
         *(f"not judged: {each.trial}: {'; '.join(each.judgement.reasons)}" for each in failed[:FAILED_MAX]),
+        *(f"not ended: {each.trial}: {each.judgement.reasons[0]}" for each in unfinished[:FAILED_MAX]),
+        *(["a greater budget, or a timeout, tells whether the program hangs"] if unfinished else []),
     ]
 
 
 def progress_text(progress: Stage) -> str:
     """Return how far a hunt is, for one line."""
-    if isinstance(progress, Waiting):
-        return f"waiting up to {progress.seconds:.0f} s for {_trials_text(progress.trials)} that hung"
+    if isinstance(progress, Learning):
+        return "running the program without faults"
     if isinstance(progress, Confirming):
-        return f"repeating {'1 finding' if progress.findings == 1 else f'{progress.findings} findings'}"
+        return f"repeating {progress.trial}"
+    waiting = f", {progress.waiting} waiting" if progress.waiting else ""
     rate = 60 * progress.done / max(progress.seconds, 1.0)
     return (
-        f"{progress.done} of {progress.planned} trials, {progress.found} found, {rate:.0f} a minute, "
+        f"{progress.done} of {progress.planned} trials, {progress.found} found{waiting}, {rate:.0f} a minute, "
         f"{progress.seconds_left:.0f} s left"
     )
 

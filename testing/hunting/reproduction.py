@@ -17,9 +17,9 @@ from .arguments import default_config
 from .changes import change_of
 from .judgement import Promise
 from .options import Options
-from .program import CheckCommand, Command, PrepareCommand
+from .program import CheckCommand, PrepareCommand
 from .result import Finding
-from .run import Setting, run_once
+from .run import Setting
 
 RULES_FILE = "rules.json"
 # With the number of the finding: pytest imports no two modules of the same name.
@@ -45,7 +45,9 @@ def test_program_survives():
 
 
 def write_finding(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
-    """Write rules, test and calls of a finding to its folder, which has its number as its name. Raises OSError.
+    """Write rules, test, calls and timeline of a finding to its folder, which has its number as its name.
+
+    Raises OSError.
 
     words: of the command.
     """
@@ -58,12 +60,8 @@ def write_finding(folder: Path, finding: Finding, words: Sequence[str], options:
     calls = [f"# {rule.name}, while the request is held" for rule in finding.trial.rules if change_of(rule)]
     calls += [f"curl -s $A/v1/rules -d {shlex.quote(json.dumps(rule))}" for rule in rules]
     replace_file(folder / CALLS_FILE, ("\n".join(["A=$(fauxka admin)", *calls]) + "\n").encode())
-
-
-def write_timeline(folder: Path, finding: Finding, words: Sequence[str], options: Options) -> None:
-    """Run the command once more, and write the timeline to the folder of a finding. Raises as run_once does."""
-    (folder / RUN_FILE).unlink(missing_ok=True)
-    run_once(Command(words), options.setting, finding.trial.rules, finding.timeout_seconds, folder / RUN_FILE)
+    if finding.timeline:
+        replace_file(folder / RUN_FILE, finding.timeline.encode())
 
 
 def remove_findings(folder: Path) -> None:

@@ -30,6 +30,7 @@ class Finding:
     """A trial after which the program did not do what it promises.
 
     confirmed: how many of `runs` more runs said so too. others: trials that broke it in the same way, at the same API.
+    timeline: of one of these runs, as HTML; "" if there is none.
     """
 
     trial: Trial
@@ -38,11 +39,12 @@ class Finding:
     confirmed: int
     runs: int
     others: Sequence[Trial] = ()
+    timeline: str = ""
 
     @property
     def is_certain(self) -> bool:
-        """Whether every run with these faults broke the program."""
-        return self.confirmed == self.runs
+        """Whether it was repeated, and every run broke the program."""
+        return self.confirmed == self.runs > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ...faults.rules.fault_rules import FaultRule
 from ..broker import Broker
 from ..broker_pool import Configuration, broker_with
 from ..errors import CallError
-from .changes import change_of, changing
+from .changes import change_of, changing, expire_members
 from .program import Ending, Place, Program
 
 _COMMITTED = ("none", "committed")
@@ -94,8 +94,9 @@ def run_once(
 ) -> Run:
     """Run the program with the rules in force, and read what it left.
 
-    report: the HTML file in which the run is shown; None for none. Raises OSError, what `prepare` raises, and CallError
-    if a topic cannot be read, such as one whose nodes do not start again.
+    timeout_seconds: of each start of the program. report: the HTML file in which the run is shown; None for none.
+    Raises OSError, what `prepare` raises, and CallError if a topic cannot be read, such as one whose nodes do not start
+    again.
     """
     with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
         place = Place(broker, Path(folder))
@@ -113,7 +114,7 @@ def run_once(
         for _ in range(setting.restarts):
             # What hangs does not end by itself, and who says that its result is wrong has no more to say.
             if ending.exit_code and ending.failed_check is None:
-                ending = program.run(place, timeout_seconds)
+                ending = _run_again(program, place, timeout_seconds)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
@@ -133,6 +134,12 @@ def run_once(
             failed_changes[0] if failed_changes else None,
             is_journal_whole=not journal.dropped,
         )
+
+
+def _run_again(program: Program, place: Place, timeout_seconds: float) -> Ending:
+    # A consumer that starts again would wait until the session of the one before it has expired.
+    expire_members(place.broker)
+    return program.run(place, timeout_seconds)
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:

@@ -30,13 +30,34 @@ def judged(fault: str, run: Callable[[Broker], object], **how: Unpack[How]) -> J
     return judge(run_once(program, setting, trials[fault].rules, 20), faultless, options.promise)
 
 
-@pytest.mark.parametrize(
-    ("change", "outcome"), [("expired", Outcome.HELD), ("forgotten", Outcome.HELD), ("fenced", Outcome.ERROR)]
-)
-def test_state_of_a_producer_changes_in_the_middle(change: str, outcome: Outcome) -> None:
-    fault = f"producers {change}: Produce 2 of 2 to orders-0"
+def test_a_producer_expires_in_the_middle() -> None:
+    assert (
+        judged("producers expired: Produce 2 of 2 to orders-0", idempotent, topics=["orders"]).outcome is Outcome.HELD
+    )
 
-    assert judged(fault, idempotent, topics=["orders"]).outcome is outcome
+
+@pytest.mark.parametrize("fault", ["producers expired", "applied late", "hanging request"])
+def test_no_request_in_flight_overtakes_the_one_with_the_fault(fault: str) -> None:
+    def program(broker: Broker) -> None:
+        send_in_flight(
+            broker, [b"a", b"b", b"c"], has_keys=False, **{"enable.idempotence": True, "request.timeout.ms": 1000}
+        )
+
+    judgement = judged(f"{fault}: Produce 1 of 3 to orders-0", program, topics=["orders"])
+
+    assert (judgement.outcome, judgement.kinds) == (Outcome.HELD, frozenset())
+
+
+@pytest.mark.parametrize("api", ["AddOffsetsToTxn", "EndTxn", "Produce", "AddPartitionsToTxn"])
+def test_a_fenced_producer_of_transactions_reports_it(api: str) -> None:
+    program = partial(book, attempts=1)
+    faultless, targets = learn(Function(program), options_of(How(topics=["orders"]), None, Budget()).setting)
+    names = [str(trial) for trial in plan_of(targets) if str(trial).startswith(f"producers fenced: {api}")]
+
+    outcomes = [judged(name, program, topics=["orders"]).outcome for name in names]
+
+    assert outcomes == [Outcome.ERROR] * len(names)
+    assert bool(names) == any(entry.api == api for entry in faultless.requests)
 
 
 def test_a_late_request_of_a_producer_without_idempotence_is_appended_twice() -> None:

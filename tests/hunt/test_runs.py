@@ -98,7 +98,7 @@ def test_a_trial_whose_preparation_fails_ends_only_itself() -> None:
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.HELD, Outcome.NOT_JUDGED, Outcome.HELD]
     assert result.tried[1].judgement.reasons == ("prepare: ValueError: no orders today",)
-    assert "not judged: lost acknowledgement: " in report_text(result)
+    assert "not judged: lost request: " in report_text(result)
 
 
 def test_a_hunt_of_which_nothing_can_be_judged_fails() -> None:

@@ -223,9 +223,27 @@ async def test_with_release_order_later_responses_do_not_wait() -> None:
         assert answered == [second.to_bytes(4), first.to_bytes(4)]
 
 
-async def test_held_request_of_a_disconnected_client_is_applied_at_its_release() -> None:
+async def test_no_request_is_applied_before_one_that_mutes_its_connection() -> None:
     async with interception_scene() as scene:
-        scene.arm("received", Hold())
+        scene.arm("received", Hold(mute=True))
+        client = await scene.client()
+
+        for producer_id in (1, 2):
+            body = produce_request((0, batch(0, producer_id=producer_id)))
+            await client.send(PRODUCE, PRODUCE_VERSION, body)
+        await scene.settle()
+        before = scene.log.log_end_offset
+        scene.server.held.release([held.held_id for held in scene.server.held.items()])
+        answers = [await client.produced(), await client.produced()]
+
+        assert before == 0
+        assert [each.base_offset for each in answers] == [0, 1]
+
+
+@pytest.mark.parametrize("mute", [False, True])
+async def test_held_request_of_a_disconnected_client_is_applied_at_its_release(mute: bool) -> None:
+    async with interception_scene() as scene:
+        scene.arm("received", Hold(mute=mute))
         client = await scene.client()
 
         await client.produce(0)

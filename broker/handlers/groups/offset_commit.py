@@ -20,6 +20,7 @@ from ....protocol.messages.offset_commit import (
 from ...coordinators.group.group import OffsetCommitter
 from ...coordinators.group.offset_requests import existing_partitions, offset_to_commit
 from ...metadata.metadata_image import TopicImage
+from ...requests.observed_commit import observed_commit
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 
@@ -65,7 +66,8 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
         api_version=context.api_version,
     )
     try:
-        error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
+        with observed_commit(context, committer, offsets):
+            error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
     except KafkaError as error:
         error_codes = [error.code] * len(commits)
     flush_error = await groups.flushed()

@@ -131,11 +131,16 @@ def _respond(
     """Return the changes of the session; without a session, everything and the id of a new session, if wanted."""
     if result.has_error and context.api_version >= CURRENT_LEADER_SINCE:
         _add_leaders(context, request, result.partitions)
+    consumption = context.node.consumption
     if session is not None:
         error = session.find_epoch_error(request)
         if error:
             return FetchResults([], error, session.session_id)
+        if consumption is not None:
+            consumption.fetched(context, result.partitions)
         return FetchResults(session.changed(result.partitions), ErrorCode.NONE, session.session_id)
+    if consumption is not None:
+        consumption.fetched(context, result.partitions)
     uses_topic_ids = context.api_version >= TOPIC_IDS_SINCE
     session_id = context.node.fetch_sessions.create(
         request, result.partitions, uses_topic_ids=uses_topic_ids, now_ms=context.now_ms

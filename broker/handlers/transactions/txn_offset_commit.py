@@ -24,6 +24,7 @@ from ...coordinators.group.offset_requests import existing_partitions, offset_to
 from ...coordinators.internal_topics import CoordinatorType, partition_of_key
 from ...coordinators.transaction.transaction_check import TransactionCheck, is_checked, partitions_flushed
 from ...metadata.metadata_image import TopicImage
+from ...requests.observed_commit import observed_commit
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 
@@ -62,11 +63,12 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
     if not commits:
         return results.response()
     offsets = await for_each(lambda commit: offset_to_commit(*commit), commits)
+    producer = TransactionalProducer(request.producer_id, request.producer_epoch)
+    committer = _committer_of(context, request)
     try:
         _check_transaction(context, request)
-        error_codes = node.coordinators.groups.offsets.commit_pending(
-            _committer_of(context, request), offsets, TransactionalProducer(request.producer_id, request.producer_epoch)
-        )
+        with observed_commit(context, committer, offsets):
+            error_codes = node.coordinators.groups.offsets.commit_pending(committer, offsets, producer)
     except KafkaError as error:
         error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
     flushed = node.coordinators.groups.flushed()

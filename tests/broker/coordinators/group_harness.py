@@ -44,7 +44,7 @@ class BreakableLog(CoordinatorLog):
 
     @classmethod
     def of_cluster(cls, cluster: Cluster) -> BreakableLog:
-        return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True, lambda: None)
+        return cls(cluster.controller, cluster.node.replicas, CoordinatorType.GROUP, lambda: True, lambda _: None)
 
     def append(self, key_text: str, records: Sequence[CoordinatorRecord], options: BatchOptions = NO_PRODUCER) -> int:
         if self.broken_by is not None:

@@ -1,0 +1,66 @@
+"""The verdict on a group, from what the journal has recorded of it and from the logs of the cluster."""
+
+from __future__ import annotations
+
+from ...faults.consumption.group_history import GroupHistory
+from ...faults.consumption.group_verdict import GroupVerdict
+from ...faults.consumption.judge import KEYS_MAX, LogEnds
+from ...faults.consumption.judge import judge_group as judge_history
+from ...protocol.batches.compression import BrokenPayload
+from ...protocol.batches.record_validation import InvalidRecords
+from ...protocol.batches.records import decode_batch
+from ..control import Control
+from ..leading_partitions import find_leading_partition, leading_partitions
+from .group_operations import GroupPath, get_group
+from .topic_logs import ClusterLogs
+
+
+class ConsumedClusterLogs:
+    """The logs of a cluster, each as its leader has it."""
+
+    def __init__(self, control: Control) -> None:
+        """Read the logs of the cluster of control."""
+        self._cluster = control.cluster
+        self._logs = ClusterLogs(control.cluster)
+
+    def find_ends(self, topic: str, partition: int) -> LogEnds | None:
+        """Return the ends of a partition; None for a deleted one, and while all nodes with a replica are down."""
+        found = self._cluster.image.find_topic(topic)
+        if found is None or not found.has_partition(partition):
+            return None
+        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
+        if leader is None:
+            return None
+        log = leader.find_log()
+        if log is None:
+            return LogEnds(0, 0, 0)
+        return LogEnds(
+            log.log_start_offset, log.high_watermark, log.last_stable_offset, log.producers.first_open_producer
+        )
+
+    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+        """Return the keys of the first records from first to before end, without those that the log does not have."""
+        keys: list[str] = []
+        for batch in self._logs.batches(topic, partition, first):
+            try:
+                records = decode_batch(batch)
+            except (InvalidRecords, IndexError, BrokenPayload):
+                continue
+            for record in records:
+                if record.offset >= end or len(keys) == KEYS_MAX:
+                    return keys
+                if record.offset >= first and record.key is not None:
+                    keys.append(record.key.decode(errors="replace"))
+        return keys
+
+
+def judge_group(control: Control, group_id: str) -> GroupVerdict:
+    """Return the verdict on a group. Raises CallError 404 for one that neither exists nor was recorded."""
+    control.check_running()
+    for partition in leading_partitions(control.cluster):
+        control.node.report_deleted(partition)
+    history = control.journal.consumption.histories.groups.get(group_id)
+    if history is None:
+        get_group(control, path=GroupPath(group_id=group_id))
+        history = GroupHistory()
+    return judge_history(group_id, history, ConsumedClusterLogs(control))

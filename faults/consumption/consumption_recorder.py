@@ -1,0 +1,197 @@
+"""Records what is delivered to consumers and what groups commit, as the parts of the broker report it.
+
+- The events are kept in their order. `histories` reads them into the histories of the groups, which do not grow with
+  the number of records; it is called for a verdict, and when there are EVENTS_MAX.
+- A Fetch is delivered when its response is written. Fetches that follow each other are one event, as long as no other
+  event comes between.
+- A Fetch costs one tuple and a look-up for each partition with records. Nothing is decoded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from ...protocol.error_codes import ErrorCode
+from .. import consumption
+from .events import (
+    ClientConnection,
+    ClientRequest,
+    CommitRequest,
+    DeletedOffsets,
+    Event,
+    FetchedRange,
+    Offset,
+    OutOfRange,
+    TruncatedLog,
+)
+
+if TYPE_CHECKING:
+    from ...protocol.fetch_codec import FetchedPartition, FetchedPartitions
+    from ...storage.deleted_records import DeletedRecords
+    from .group_histories import GroupHistories
+
+# Events that are kept before they are read. They are read within a few ms.
+EVENTS_MAX = 250
+# Ranges that may grow by the next Fetch. The oldest one beyond that is only not joined with the next one.
+OPEN_RANGES_MAX = 10_000
+
+
+class _Fetch:
+    """What a Fetch returns, until its response is written."""
+
+    __slots__ = ("answers", "client_id", "connection", "request_id")
+
+    def __init__(
+        self, request: ClientRequest, answers: Sequence[tuple[bytes, FetchedPartition]], request_id: int
+    ) -> None:
+        self.connection = request.connection
+        self.client_id = request.kept_client_id or ""
+        self.answers = answers
+        self.request_id = request_id
+
+
+class ConsumptionRecorder:
+    """The events that are not read yet, and the histories of all groups.
+
+    unnumbered: the Fetch or commit that is being handled and is not in the journal yet.
+    """
+
+    def __init__(self, topic_name_of: Callable[[bytes], str | None]) -> None:
+        """topic_name_of: returns the name of a topic id, None for an unknown one."""
+        self._topic_name_of = topic_name_of
+        self._events: list[Event] = []
+        self._open: dict[tuple[int, bytes, int], FetchedRange] = {}
+        self._unwritten: dict[int, _Fetch] = {}
+        self._histories: GroupHistories | None = None
+        # The commit that was reported last.
+        self._commit: CommitRequest | None = None
+        self.unnumbered: _Fetch | CommitRequest | None = None
+
+    # -- fetches
+
+    def fetched(self, request: ClientRequest, answers: FetchedPartitions) -> None:
+        """Record what a Fetch returns. It is delivered when its response is written."""
+        told = [
+            each for each in answers if each[1].records_bytes or each[1].error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+        ]
+        if not told:
+            return
+        fetch = _Fetch(request, told, request.request_id)
+        if fetch.request_id:
+            self._unwritten[fetch.request_id] = fetch
+        else:
+            self.unnumbered = fetch
+
+    def numbered(self, request_id: int, connection: ClientConnection, *, is_written: bool) -> None:
+        """Give the Fetch or commit that was reported last its id in the journal. is_written: its response is."""
+        reported, self.unnumbered = self.unnumbered, None
+        if reported is None or reported.connection is not connection:
+            return
+        reported.request_id = request_id
+        if isinstance(reported, CommitRequest):
+            return
+        if is_written:
+            self._delivered(reported)
+        else:
+            self._unwritten[request_id] = reported
+
+    def written(self, request_id: int) -> None:
+        """Record that a pending response was written."""
+        fetch = self._unwritten.pop(request_id, None)
+        if fetch is not None:
+            self._delivered(fetch)
+
+    def lost(self, request_id: int, partitions: Collection[tuple[str, int]] = ()) -> None:
+        """Record that a response is not written, or has no records of these partitions; none means all."""
+        fetch = self._unwritten.pop(request_id, None)
+        if fetch is not None and partitions:
+            fetch.answers = [each for each in fetch.answers if not self._is_in(partitions, *each)]
+            self._unwritten[request_id] = fetch
+
+    def _is_in(self, partitions: Collection[tuple[str, int]], topic_key: bytes, answer: FetchedPartition) -> bool:
+        topic = self._topic_name_of(topic_key) or topic_key.decode(errors="replace")
+        return (topic, answer.index) in partitions
+
+    def _delivered(self, fetch: _Fetch) -> None:
+        connection, request_id = fetch.connection, fetch.request_id
+        for topic_key, answer in fetch.answers:
+            first, end = answer.fetch_offset, answer.last_offset + 1
+            if not answer.records_bytes:
+                self.add(OutOfRange(connection, fetch.client_id, topic_key, answer.index, first, request_id))
+                continue
+            key = (connection.connection_id, topic_key, answer.index)
+            known = self._open.get(key)
+            if known is not None and known.end == first and not known.repeats:
+                known.end, known.last_request_id = end, request_id
+            elif known is not None and known.first == first and known.end == end:
+                known.repeats, known.last_request_id = known.repeats + 1, request_id
+            elif end > first:
+                fetched = FetchedRange(
+                    connection, fetch.client_id, topic_key, answer.index, first, end, request_id, request_id
+                )
+                self._keep(fetched)
+                if len(self._open) >= OPEN_RANGES_MAX:
+                    del self._open[next(iter(self._open))]
+                self._open[key] = fetched
+
+    # -- other events
+
+    def committing(self, request: ClientRequest, commit: tuple[str, str, int], offsets: Sequence[Offset]) -> None:
+        """Record a commit before it is handled. commit: the group, the member and its generation or epoch."""
+        reported = CommitRequest(request.connection, request.kept_client_id or "", *commit, offsets, request.request_id)
+        if not reported.request_id:
+            self.unnumbered = reported
+        self._commit = reported
+        self.add(reported)
+
+    def refused(self, error_code: int) -> None:
+        """Record that the commit that was reported last is refused."""
+        assert self._commit is not None, "a refusal follows its commit"
+        self._commit.error_code = error_code
+
+    def deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
+        """Record that retention or DeleteRecords has deleted records."""
+        self.add(DeletedOffsets(topic, partition, deleted))
+
+    def truncated(self, topic: str, partition: int, end_offset: int) -> None:
+        """Record that a log ends at end_offset after a crash or an election."""
+        self.add(TruncatedLog(topic, partition, end_offset))
+
+    def add(self, event: Event) -> None:
+        """Record any other event. Fetches after it are events of their own."""
+        self._open.clear()
+        self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        if len(self._events) >= EVENTS_MAX and self.unnumbered is None:
+            self._read()
+        self._events.append(event)
+
+    # -- reading
+
+    @property
+    def histories(self) -> GroupHistories:
+        """The histories of the groups, with all events so far."""
+        return self._read()
+
+    def _read(self) -> GroupHistories:
+        if self._histories is None:
+            self._histories = consumption.group_histories.GroupHistories(self._topic_name_of)
+        events, self._events = self._events, []
+        self._open.clear()
+        for event in events:
+            self._histories.apply(event)
+        return self._histories
+
+    def forget_topic(self, topic: str) -> None:
+        """Delete what is known of the topic of that name, because it is a new one."""
+        if self._events or self._histories is not None:
+            self._read().forget_topic(topic)
+
+    def clear(self) -> None:
+        """Delete all events and histories."""
+        self._events.clear()
+        self._open.clear()
+        self._unwritten.clear()
+        self._histories = self._commit = self.unnumbered = None

@@ -1,0 +1,113 @@
+"""The reason of a finding as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from ...protocol.error_codes import ErrorCode
+from .facts import Cause, Fact, Kind
+
+# What the broker cannot see is said with each second delivery that a commit could have prevented.
+UNSEEN = "the broker cannot see which of them were processed before"
+
+
+def explain(fact: Fact) -> str:
+    """Return why it happened."""
+    return _EXPLANATIONS[fact.kind](fact)
+
+
+def _explain_moved_back(fact: Fact) -> str:
+    by = _name(fact.receiver) if fact.cause is Cause.MEMBER else f"{_name(fact.receiver)}, which is no member,"
+    return f"{by} committed {fact.first} after {fact.end} was committed"
+
+
+def _explain_beyond(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} committed {fact.offset}, and the group had not got these offsets yet"
+
+
+def _explain_hanging(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} got the same offsets {fact.count} times in a row and did not go on"
+
+
+def _explain_order(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} got later offsets first, and then went back by a seek"
+
+
+def _explain_truncated(fact: Fact) -> str:
+    return (
+        f"{_name(fact.receiver)} got them, and after a crash or an election the log ended at or before offset "
+        f"{fact.first}: other records may have these offsets now"
+    )
+
+
+def _explain_blocked(fact: Fact) -> str:
+    return (
+        f"a consumer with read_committed cannot read on: the transaction of {fact.receiver} is open since offset "
+        f"{fact.first}"
+    )
+
+
+def _explain_twice(fact: Fact) -> str:
+    receiver, earlier = _name(fact.receiver), _name(fact.earlier)
+    committed = "nothing" if fact.offset is None else str(fact.offset)
+    match fact.cause:
+        case Cause.REBALANCE if fact.receiver == fact.earlier:
+            return f"{receiver} got the partition again in a rebalance, and had committed {committed}; {UNSEEN}"
+        case Cause.REBALANCE:
+            return f"the partition went from {earlier} to {receiver} when {committed} was committed; {UNSEEN}"
+        case Cause.RESTART:
+            return f"{receiver} is {earlier} after a restart, and {committed} was committed; {UNSEEN}"
+        case Cause.MOVED_BACK:
+            return f"they were committed, and a later commit set the group back to {committed}"
+        case Cause.RESET if fact.offset is None:
+            return f"{receiver} began without a committed offset: it was deleted, has expired or was out of range"
+        case Cause.RESET:
+            return f"the position of {receiver} was reset; {committed} is committed"
+        case _:
+            again = "asked for them again by itself: a seek, a pause, or a response that it dropped"
+            return f"{receiver} {again}"
+
+
+def _explain_never(fact: Fact) -> str:
+    return _NEVER.get(fact.cause, _NEVER[Cause.SEEK]).format(receiver=_name(fact.receiver), offset=fact.offset)
+
+
+def _explain_stale(fact: Fact) -> str:
+    receiver = _name(fact.receiver)
+    owner = f"; {_name(fact.earlier)} has the partition" if fact.earlier else ""
+    if fact.cause is Cause.REFUSED:
+        error = ErrorCode(fact.error_code).name
+        return f"{receiver} is no member of the present generation: refused with {error}{owner}"
+    return f"{receiver} does not have the partition, and its commit was accepted{owner}"
+
+
+def _name(receiver: str) -> str:
+    return receiver or "an administrator"
+
+
+_NEVER: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.COMMITTED: "{receiver} committed {offset}, and the group never got them",
+        Cause.RESET_TO_LATEST: "{receiver} had no valid offset and went on at the end of the log "
+        "(auto.offset.reset=latest)",
+        Cause.DELETED: "retention or DeleteRecords deleted them before the group had got them",
+        Cause.TRUNCATED: "the log was truncated below the committed offset {offset}; new records have these offsets",
+        Cause.SEEN_LATE: "the partition was added while the group consumed the topic, and {receiver} began after them",
+        Cause.RESET: "{receiver}, which is no member, set the committed offset forward to {offset}",
+        Cause.SEEK: "{receiver} asked for a later offset by itself (seek)",
+    }
+)
+_EXPLANATIONS: Mapping[Kind, Callable[[Fact], str]] = MappingProxyType(
+    {
+        Kind.DELIVERED_TWICE: _explain_twice,
+        Kind.NEVER_DELIVERED: _explain_never,
+        Kind.COMMIT_MOVED_BACK: _explain_moved_back,
+        Kind.COMMIT_BEYOND_DELIVERY: _explain_beyond,
+        Kind.STALE_MEMBER_COMMITTED: _explain_stale,
+        Kind.HANGING: _explain_hanging,
+        Kind.OUT_OF_ORDER: _explain_order,
+        Kind.DELIVERED_AND_TRUNCATED: _explain_truncated,
+        Kind.BLOCKED: _explain_blocked,
+    }
+)

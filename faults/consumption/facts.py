@@ -1,0 +1,84 @@
+"""What went wrong with the deliveries and commits of a group, as ranges of offsets with their cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+# Ids of requests that a fact names: the first ones show how it began.
+REQUESTS_MAX = 8
+
+
+class Kind(Enum):
+    """What happened to offsets. The values are those of the admin API."""
+
+    DELIVERED_TWICE = "delivered_twice"
+    NEVER_DELIVERED = "never_delivered"
+    COMMIT_MOVED_BACK = "commit_moved_back"
+    COMMIT_BEYOND_DELIVERY = "commit_beyond_delivery"
+    STALE_MEMBER_COMMITTED = "stale_member_committed"
+    HANGING = "hanging"
+    OUT_OF_ORDER = "delivered_out_of_order"
+    DELIVERED_AND_TRUNCATED = "delivered_and_truncated"
+    BLOCKED = "blocked"
+
+
+class Cause(Enum):
+    """Why it happened. The values are those of the admin API."""
+
+    # Delivered twice.
+    REBALANCE = "rebalance_before_commit"
+    RESTART = "restart_before_commit"
+    MOVED_BACK = "commit_moved_back"
+    RESET = "reset"
+    SEEK = "seek"
+    # Never delivered.
+    COMMITTED = "committed_beyond_delivery"
+    RESET_TO_LATEST = "reset_to_latest"
+    DELETED = "deleted_before_read"
+    SEEN_LATE = "partition_seen_late"
+    # Commits.
+    MEMBER = "member"
+    OTHER_CLIENT = "other_client"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    # Others.
+    SAME_OFFSET = "same_offset"
+    TRUNCATED = "truncated"
+    OPEN_TRANSACTION = "open_transaction"
+
+
+@dataclass(slots=True)
+class Fact:
+    """What happened to the offsets from first to before end.
+
+    receiver: the member or client that got or committed the offsets. earlier: the one that got them before.
+    offset: the committed offset that played a part. count: how often it happened. error_code: of a refused commit.
+    """
+
+    kind: Kind
+    cause: Cause
+    first: int
+    end: int
+    receiver: str = ""
+    earlier: str = ""
+    offset: int | None = None
+    count: int = 1
+    error_code: int = 0
+    request_ids: list[int] = field(default_factory=list[int])
+
+    def add_requests(self, *request_ids: int) -> None:
+        """Add the ids of requests that played a part."""
+        for each in request_ids:
+            if each and each not in self.request_ids and len(self.request_ids) < REQUESTS_MAX:
+                self.request_ids.append(each)
+
+    def continues(self, other: Fact) -> bool:
+        """Whether this is the next part of what the other one began."""
+        return (self.kind, self.cause, self.receiver, self.earlier, self.first) == (
+            other.kind,
+            other.cause,
+            other.receiver,
+            other.earlier,
+            other.end,
+        )

@@ -1,0 +1,116 @@
+"""Makes the verdict on a group from its history and the logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from ...protocol.error_codes import ErrorCode
+from .explanations import explain
+from .facts import Cause, Fact, Kind
+from .group_history import GroupHistory
+from .group_verdict import GroupFinding, GroupPartition, GroupVerdict
+from .partition_history import PartitionHistory
+
+# Findings in a verdict; the rest is a number.
+FINDINGS_MAX = 1000
+# Keys of records that a finding names.
+KEYS_MAX = 5
+
+
+class LogEnds(NamedTuple):
+    """Where the records of a partition begin and end. open_producer: the producer of the first open transaction."""
+
+    log_start: int
+    high_watermark: int
+    last_stable_offset: int
+    open_producer: int | None = None
+
+
+class ConsumedLogs(Protocol):
+    """The logs of the partitions of a group."""
+
+    def find_ends(self, topic: str, partition: int) -> LogEnds | None:
+        """Return the ends of a partition; None for a deleted one."""
+        ...
+
+    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+        """Return the keys of the first records from first to before end, without those that the log does not have."""
+        ...
+
+
+def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> GroupVerdict:
+    """Return the verdict on a group."""
+    partitions: list[GroupPartition] = []
+    findings: list[GroupFinding] = []
+    left_out = 0
+    for (topic, index), partition in sorted(history.partitions.items()):
+        ends = logs.find_ends(topic, index)
+        partitions.append(_counted(topic, index, partition, ends))
+        left_out += partition.facts_left_out
+        for fact in _facts_of(partition, ends):
+            findings.append(_finding(topic, index, fact, logs))
+    left_out += max(0, len(findings) - FINDINGS_MAX)
+    notes = [
+        f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
+        for other, client in sorted(history.same_client.items())
+    ]
+    return GroupVerdict(
+        group=group_id,
+        partitions=partitions,
+        findings=findings[:FINDINGS_MAX],
+        notes=notes,
+        findings_left_out=left_out,
+    )
+
+
+def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fact]:
+    yield from partition.facts
+    yield from partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
+    if ends is None or ends.open_producer is None:
+        return
+    position = partition.delivered.end
+    if position is None:
+        position = partition.committed
+    stable, end = ends.last_stable_offset, ends.high_watermark
+    if position == stable < end:
+        yield Fact(Kind.BLOCKED, Cause.OPEN_TRANSACTION, stable, end, receiver=f"producer {ends.open_producer}")
+
+
+def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None) -> GroupPartition:
+    delivered = sum(span.end - span.first for span in partition.delivered)
+    committed = partition.committed
+    processed = 0
+    if committed is not None:
+        processed = sum(span.end - span.first for span in partition.delivered.within(0, committed))
+    lag = None
+    if ends is not None:
+        lag = max(0, ends.high_watermark - (ends.log_start if committed is None else committed))
+    return GroupPartition(
+        topic=topic,
+        partition=index,
+        delivered=delivered,
+        processed=processed,
+        committed=committed,
+        high_watermark=None if ends is None else ends.high_watermark,
+        lag=lag,
+    )
+
+
+def _finding(topic: str, index: int, fact: Fact, logs: ConsumedLogs) -> GroupFinding:
+    is_range = fact.kind is not Kind.STALE_MEMBER_COMMITTED
+    return GroupFinding(
+        kind=fact.kind.value,
+        cause=fact.cause.value,
+        topic=topic,
+        partition=index,
+        offsets=[fact.first, fact.end - 1 if is_range else fact.end],
+        why=explain(fact),
+        member=fact.receiver,
+        earlier_member=fact.earlier,
+        committed=fact.offset,
+        count=fact.count,
+        error=ErrorCode(fact.error_code).name if fact.error_code else None,
+        keys=logs.keys(topic, index, fact.first, fact.end) if is_range else [],
+        request_ids=fact.request_ids,
+    )

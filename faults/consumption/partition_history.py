@@ -1,0 +1,367 @@
+"""The deliveries and commits of one group in one partition, and what went wrong with them.
+
+- A receiver begins in a partition with its assignment, or with its connection if it is no member. Then it goes on where
+  its last Fetch ended. Any other offset is a jump: back to what was delivered before, or over what was not.
+- A receiver that begins is expected at the committed offset. What it gets for the second time is due to the commits:
+  there was none after the earlier delivery, or a later one took it back.
+- An offset that a jump or a commit passes over is missing. It counts only if it was not delivered later either.
+- The broker sees what was sent to a client, not what it did with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .delivered_spans import DeliveredSpans, Span, outside
+from .facts import Cause, Fact, Kind
+
+if TYPE_CHECKING:
+    from .events import FetchedRange
+
+# Fetches of the same offsets, one after the other, from which on a client hangs.
+HANGING_MIN = 5
+# Facts and missing ranges of one partition that are kept.
+FACTS_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A member, or a client that is none. restarted_from: receivers whose place it has taken by a restart."""
+
+    name: str
+    is_member: bool = True
+    restarted_from: frozenset[str] = frozenset()
+
+    def cause_before_commit(self, span: Span) -> Cause:
+        """Return why the receiver gets offsets again that were not committed."""
+        is_restart = span.receiver in self.restarted_from if self.is_member else span.receiver == self.name
+        return Cause.RESTART if is_restart else Cause.REBALANCE
+
+
+@dataclass(slots=True)
+class _Position:
+    """Where a receiver is.
+
+    first, end: what it got last; it goes on at end.
+    jump: the cause of its last jump forward, or of a start at another offset than the committed one; None without one.
+    back_until: where it was when it went back by itself.
+    fetches: how often it got the same offsets.
+    """
+
+    assignment: int
+    connection_id: int
+    first: int
+    end: int
+    jump: Cause | None = None
+    back_until: int = 0
+    fetches: int = 1
+
+    def moved_to(self, assignment: int, fetched: FetchedRange) -> None:
+        """Take what was delivered in this assignment."""
+        self.assignment, self.connection_id = assignment, fetched.connection.connection_id
+        self.first, self.end = fetched.first, fetched.end
+
+
+class PartitionHistory:
+    """One partition of one group.
+
+    committed: the committed offset, None without one. is_seen_late: the partition was added while the group consumed
+    others of its topic. log_start: the least offset that the log has, as far as it was reported.
+    """
+
+    __slots__ = (
+        "_assigned",
+        "_assignment",
+        "_has_lost_commit",
+        "_missing",
+        "_out_of_range",
+        "_positions",
+        "_taken_back",
+        "committed",
+        "delivered",
+        "facts",
+        "facts_left_out",
+        "is_seen_late",
+        "log_start",
+    )
+
+    def __init__(self) -> None:
+        """Start without deliveries."""
+        self.delivered = DeliveredSpans()
+        self.committed: int | None = None
+        self.is_seen_late = False
+        self.log_start = 0
+        self.facts: list[Fact] = []
+        self.facts_left_out = 0
+        # What was passed over, whether it was delivered later or not.
+        self._missing: list[Fact] = []
+        self._positions: dict[str, _Position] = {}
+        # Counts the assignments, and the committed offset at the last one.
+        self._assignment = 0
+        self._assigned: int | None = None
+        # Whether committed offsets were deleted or have expired.
+        self._has_lost_commit = False
+        # Who has taken back a commit: the cause of second deliveries of committed offsets.
+        self._taken_back = Cause.MOVED_BACK
+        # The offset for which a receiver got OFFSET_OUT_OF_RANGE last, and the request.
+        self._out_of_range: dict[str, tuple[int, int]] = {}
+
+    # -- events
+
+    def assigned(self) -> None:
+        """Note that the partition was assigned: its receiver begins at the committed offset."""
+        self._assignment += 1
+        self._assigned = self.committed
+        self._out_of_range.clear()
+
+    def fetched(self, receiver: Receiver, fetched: FetchedRange) -> None:
+        """Note a delivery."""
+        position = self._positions.get(receiver.name)
+        is_repeated = False
+        if position is None or self._begins(receiver, position, fetched):
+            position = self._positions[receiver.name] = self._begin(receiver, fetched)
+        elif fetched.first == position.end:
+            position.fetches = 1
+        elif fetched.first == position.first and receiver.name not in self._out_of_range:
+            is_repeated = True
+            position.fetches += 1
+            position.back_until = max(position.back_until, position.end)
+        else:
+            self._jump(receiver, position, fetched)
+        if is_repeated:
+            self._repeated(receiver, position, fetched)
+        else:
+            self._find_second_deliveries(receiver, position, fetched)
+        self.delivered.put(Span(fetched.first, fetched.end, receiver.name, fetched.request_id))
+        position.moved_to(self._assignment, fetched)
+        if fetched.repeats and not is_repeated:
+            self._repeated(receiver, position, fetched)
+        self._out_of_range.pop(receiver.name, None)
+
+    def out_of_range(self, receiver: Receiver, offset: int, request_id: int) -> None:
+        """Note that a receiver has asked for an offset that the log does not have. It will reset its position."""
+        self._out_of_range.setdefault(receiver.name, (offset, request_id))
+
+    def committed_by(self, receiver: Receiver, offset: int, request_id: int, *, is_consumer: bool) -> None:
+        """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator."""
+        before, self.committed = self.committed, offset
+        if before is not None and offset < before:
+            cause = Cause.MEMBER if is_consumer else Cause.OTHER_CLIENT
+            self._taken_back = Cause.MOVED_BACK if is_consumer else Cause.RESET
+            self._add(Fact(Kind.COMMIT_MOVED_BACK, cause, offset, before, receiver.name, offset=before), request_id)
+        expected = self.delivered.first if before is None else before
+        if expected is not None and expected < offset:
+            self._find_committed_beyond(receiver, (expected, offset), request_id, is_consumer=is_consumer)
+        self.delivered.commit(offset)
+
+    def commit_lost(self) -> None:
+        """Note that the committed offset was deleted or has expired."""
+        self.committed, self._has_lost_commit, self._taken_back = None, True, Cause.RESET
+
+    def stale_commit(self, receiver: Receiver, offset: int, request_id: int, *, error_code: int, owner: str) -> None:
+        """Note a commit by a member that does not have the partition. error_code: of the refusal, 0 if accepted."""
+        cause = Cause.REFUSED if error_code else Cause.ACCEPTED
+        fact = Fact(Kind.STALE_MEMBER_COMMITTED, cause, offset, offset, receiver.name, owner, error_code=error_code)
+        for known in self.facts:
+            if (known.kind, known.cause, known.receiver, known.error_code) == (
+                fact.kind,
+                fact.cause,
+                fact.receiver,
+                fact.error_code,
+            ):
+                known.count += 1
+                known.first, known.end = min(known.first, offset), max(known.end, offset)
+                known.add_requests(request_id)
+                return
+        self._add(fact, request_id)
+
+    def deleted(self, end: int) -> None:
+        """Note that the offsets before end were deleted from the log."""
+        self.log_start = max(self.log_start, end)
+
+    def truncated(self, end: int) -> None:
+        """Note that the log ends at end: what was delivered from there on will be given to other records."""
+        for span in self.delivered.truncate(end):
+            fact = Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, span.first, span.end, span.receiver)
+            self._add(fact, span.request_id)
+        for position in self._positions.values():
+            position.end, position.back_until = min(position.end, end), min(position.back_until, end)
+        self._missing = [replace(each, end=min(each.end, end)) for each in self._missing if each.first < end]
+        if self.committed is not None and self.committed > end:
+            self._pass_over(Receiver(""), Cause.TRUNCATED, (end, self.committed), 0)
+
+    # -- findings
+
+    def missing(self, log_end: int | None) -> list[Fact]:
+        """Return what was passed over and never delivered. log_end: of the log, None if it is not known."""
+        passed = [*self._missing, *self._deleted_unread()]
+        if log_end is not None:
+            passed = [replace(each, end=min(each.end, log_end)) for each in passed]
+        return [
+            replace(each, first=first, end=end)
+            for each in passed
+            for first, end in self.delivered.missing(each.first, each.end)
+        ]
+
+    def _deleted_unread(self) -> Iterator[Fact]:
+        """Yield what was deleted from the log before the group has read it, and no receiver has noticed yet."""
+        expected = self.delivered.end if self.committed is None else self.committed
+        if expected is not None:
+            for first, end in self._new_missing(expected, self.log_start):
+                yield Fact(Kind.NEVER_DELIVERED, Cause.DELETED, first, end, offset=self.committed)
+
+    # -- jumps
+
+    def _begins(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> bool:
+        """Whether a receiver that was here before begins anew. One that goes on where it was may do so."""
+        if receiver.is_member and position.assignment == self._assignment:
+            return False
+        if not receiver.is_member and position.connection_id == fetched.connection.connection_id:
+            return False
+        begun_at = self._begun_at(receiver)
+        return fetched.first != position.end or begun_at is None or fetched.first in (begun_at, self.committed)
+
+    def _begun_at(self, receiver: Receiver) -> int | None:
+        """Return the committed offset when a receiver begins."""
+        return self._assigned if receiver.is_member else self.committed
+
+    def _begin(self, receiver: Receiver, fetched: FetchedRange) -> _Position:
+        """Return the position of a receiver that begins."""
+        reset = self._out_of_range.get(receiver.name)
+        position = _Position(self._assignment, fetched.connection.connection_id, fetched.first, fetched.first)
+        begun_at = self._begun_at(receiver)
+        position.jump = self._cause_of_start(begun_at, fetched.first, is_out_of_range=reset is not None)
+        expected = self._expected_start(begun_at, fetched.first) if reset is None else reset[0]
+        self._find_passed_over(receiver, position, expected, fetched)
+        return position
+
+    def _jump(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
+        """Note that a receiver does not go on where it was."""
+        reset = self._out_of_range.get(receiver.name)
+        if reset is not None:
+            position.jump = Cause.RESET
+        elif fetched.first < position.end:
+            position.back_until = max(position.back_until, position.end)
+        else:
+            position.jump = Cause.SEEK
+        position.fetches = 1
+        self._find_passed_over(receiver, position, position.end if reset is None else reset[0], fetched)
+
+    def _cause_of_start(self, begun_at: int | None, first: int, *, is_out_of_range: bool) -> Cause | None:
+        """Return why a receiver begins at first; None if it is the committed offset, or there never was one."""
+        if is_out_of_range or (begun_at is None and self._has_lost_commit):
+            return Cause.RESET
+        return None if begun_at is None or first in (begun_at, self.committed) else Cause.SEEK
+
+    def _expected_start(self, begun_at: int | None, first: int) -> int:
+        if begun_at is not None:
+            return begun_at
+        end = self.delivered.end
+        if end is not None:
+            return end
+        return self.log_start if self.is_seen_late else first
+
+    def _find_passed_over(self, receiver: Receiver, position: _Position, expected: int, fetched: FetchedRange) -> None:
+        if self.is_seen_late and self.delivered.first is None and self.committed is None:
+            cause = Cause.SEEN_LATE
+        else:
+            cause = Cause.RESET_TO_LATEST if position.jump in (None, Cause.RESET) else Cause.SEEK
+        self._pass_over(receiver, cause, (expected, fetched.first), fetched.request_id)
+
+    def _pass_over(self, receiver: Receiver, cause: Cause, passed: tuple[int, int], request_id: int) -> None:
+        """Note offsets that a receiver does not get. What the log no longer has was deleted, whatever it did."""
+        request_ids = [each for each in (self._out_of_range.get(receiver.name, (0, 0))[1], request_id) if each]
+        for first, end in self._new_missing(*passed):
+            middle = min(max(first, self.log_start), end)
+            for part, part_cause in (((first, middle), Cause.DELETED), ((middle, end), cause)):
+                if part[0] < part[1]:
+                    fact = Fact(Kind.NEVER_DELIVERED, part_cause, *part, receiver.name, offset=self.committed)
+                    self._keep(self._missing, fact, *request_ids)
+
+    def _new_missing(self, first: int, end: int) -> list[tuple[int, int]]:
+        """Return the parts of a range that were neither delivered nor passed over before."""
+        known = [(each.first, each.end) for each in self._missing]
+        return [part for missing in self.delivered.missing(first, end) for part in outside(known, *missing)]
+
+    def _find_unordered(self, receiver: Receiver, fetched: FetchedRange, back_until: int) -> None:
+        """Note what a receiver that went back gets for the first time. back_until: where it is no longer back."""
+        before = self.delivered.end
+        if before is not None:
+            for first, end in self.delivered.missing(fetched.first, min(back_until, before)):
+                self._add(Fact(Kind.OUT_OF_ORDER, Cause.SEEK, first, end, receiver.name), fetched.request_id)
+
+    # -- second deliveries and commits
+
+    def _find_second_deliveries(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
+        back_until = (
+            fetched.end if position.jump is Cause.SEEK else min(max(fetched.first, position.back_until), fetched.end)
+        )
+        self._find_unordered(receiver, fetched, back_until)
+        spans: list[tuple[Span, Cause | None]] = [
+            (span, Cause.SEEK) for span in self.delivered.within(fetched.first, back_until)
+        ]
+        spans += [(span, position.jump) for span in self.delivered.within(back_until, fetched.end)]
+        if fetched.repeats:
+            # The first of the repetitions.
+            again = [each for each in spans if each[0].receiver == receiver.name and each[1] is Cause.SEEK]
+            position.fetches += bool(again)
+            spans = [each for each in spans if each not in again]
+        for span, jump in spans:
+            cause = jump or (self._taken_back if span.is_committed else receiver.cause_before_commit(span))
+            fact = Fact(Kind.DELIVERED_TWICE, cause, span.first, span.end, receiver.name, span.receiver, self.committed)
+            self._add(fact, span.request_id, fetched.request_id)
+
+    def _repeated(self, receiver: Receiver, position: _Position, fetched: FetchedRange) -> None:
+        """Note that a receiver gets the same offsets again and again."""
+        position.fetches += fetched.repeats
+        spans = self.delivered.within(fetched.first, fetched.end)
+        if not spans:
+            return
+        known = self.facts[-1] if self.facts else None
+        place = (receiver.name, receiver.name, fetched.first)
+        if (
+            known is None
+            or (known.receiver, known.earlier, known.first) != place
+            or known.cause not in (Cause.SEEK, Cause.SAME_OFFSET)
+        ):
+            known = Fact(
+                Kind.DELIVERED_TWICE, Cause.SEEK, fetched.first, spans[-1].end, *place[:2], offset=self.committed
+            )
+            known.add_requests(fetched.request_id)
+            self.facts.append(known)
+        known.count, known.end = position.fetches, max(known.end, spans[-1].end)
+        known.add_requests(fetched.request_id, fetched.last_request_id)
+        if position.fetches >= HANGING_MIN:
+            known.kind, known.cause = Kind.HANGING, Cause.SAME_OFFSET
+
+    def _find_committed_beyond(
+        self, receiver: Receiver, committed: tuple[int, int], request_id: int, *, is_consumer: bool
+    ) -> None:
+        reset = self._out_of_range.get(receiver.name)
+        if not is_consumer or reset is not None:
+            self._pass_over(receiver, Cause.RESET_TO_LATEST if is_consumer else Cause.RESET, committed, request_id)
+            return
+        beyond = self._new_missing(*committed)
+        for first, end in beyond:
+            self._add(
+                Fact(Kind.COMMIT_BEYOND_DELIVERY, Cause.MEMBER, first, end, receiver.name, offset=committed[1]),
+                request_id,
+            )
+        self._pass_over(receiver, Cause.COMMITTED, committed, request_id)
+
+    def _add(self, fact: Fact, *request_ids: int) -> None:
+        self._keep(self.facts, fact, *request_ids)
+
+    def _keep(self, facts: list[Fact], fact: Fact, *request_ids: int) -> None:
+        """Add a fact, or its offsets to the one that it continues."""
+        begun = next((each for each in reversed(facts) if fact.continues(each)), None)
+        if begun is not None:
+            begun.end = fact.end
+            begun.add_requests(*request_ids)
+        elif len(facts) < FACTS_MAX:
+            fact.add_requests(*request_ids)
+            facts.append(fact)
+        else:
+            self.facts_left_out += 1
