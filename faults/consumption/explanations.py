@@ -9,7 +9,8 @@ from ...protocol.error_codes import ErrorCode
 from .facts import Cause, Fact, Kind
 
 # What the broker cannot see is said with each second delivery that a commit could have prevented.
-UNSEEN = "the broker cannot see which of them were processed before"
+UNSEEN = "; the broker cannot see which of them were processed before"
+NOT_TWICE = "; the application processed none of them twice"
 
 
 def explain(fact: Fact) -> str:
@@ -49,15 +50,51 @@ def _explain_blocked(fact: Fact) -> str:
 
 
 def _explain_twice(fact: Fact) -> str:
+    if fact.is_reported:
+        return f"{_explain_second_delivery(fact)}{NOT_TWICE}"
+    is_unseen = fact.cause in (Cause.REBALANCE, Cause.RESTART)
+    return f"{_explain_second_delivery(fact)}{UNSEEN if is_unseen else ''}"
+
+
+def _explain_processed_twice(fact: Fact) -> str:
+    match fact.cause:
+        case Cause.DELIVERED_ONCE:
+            why = "the group got them at most once"
+        case Cause.SAME_OFFSET:
+            why = f"{_name(fact.receiver)} got the same offsets again and again"
+        case _:
+            why = _explain_second_delivery(fact)
+    return f"the application processed them {fact.count} times: {why}"
+
+
+def _explain_committed_unprocessed(fact: Fact) -> str:
+    got = f"{fact.receiver} got them" if fact.receiver else "no delivery to the group is known"
+    return f"{got} and {fact.offset} is committed, and the application never processed them"
+
+
+def _explain_never_processed(fact: Fact) -> str:
+    got = f"{fact.receiver} got them" if fact.receiver else "no delivery to the group is known"
+    return f"{got}, and the application went on with later records without them; {_committed(fact)} is committed"
+
+
+def _explain_uncommitted(fact: Fact) -> str:
+    return f"the application processed them, and {_committed(fact)} is committed: the next receiver gets them again"
+
+
+def _committed(fact: Fact) -> str:
+    return "nothing" if fact.offset is None else str(fact.offset)
+
+
+def _explain_second_delivery(fact: Fact) -> str:
     receiver, earlier = _name(fact.receiver), _name(fact.earlier)
-    committed = "nothing" if fact.offset is None else str(fact.offset)
+    committed = _committed(fact)
     match fact.cause:
         case Cause.REBALANCE if fact.receiver == fact.earlier:
-            return f"{receiver} got the partition again in a rebalance, and had committed {committed}; {UNSEEN}"
+            return f"{receiver} got the partition again in a rebalance, and had committed {committed}"
         case Cause.REBALANCE:
-            return f"the partition went from {earlier} to {receiver} when {committed} was committed; {UNSEEN}"
+            return f"the partition went from {earlier} to {receiver} when {committed} was committed"
         case Cause.RESTART:
-            return f"{receiver} is {earlier} after a restart, and {committed} was committed; {UNSEEN}"
+            return f"{receiver} is {earlier} after a restart, and {committed} was committed"
         case Cause.MOVED_BACK:
             return f"they were committed, and a later commit set the group back to {committed}"
         case Cause.RESET if fact.offset is None:
@@ -109,5 +146,9 @@ _EXPLANATIONS: Mapping[Kind, Callable[[Fact], str]] = MappingProxyType(
         Kind.OUT_OF_ORDER: _explain_order,
         Kind.DELIVERED_AND_TRUNCATED: _explain_truncated,
         Kind.BLOCKED: _explain_blocked,
+        Kind.PROCESSED_TWICE: _explain_processed_twice,
+        Kind.COMMITTED_UNPROCESSED: _explain_committed_unprocessed,
+        Kind.NEVER_PROCESSED: _explain_never_processed,
+        Kind.PROCESSED_UNCOMMITTED: _explain_uncommitted,
     }
 )

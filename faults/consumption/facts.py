@@ -21,6 +21,10 @@ class Kind(Enum):
     OUT_OF_ORDER = "delivered_out_of_order"
     DELIVERED_AND_TRUNCATED = "delivered_and_truncated"
     BLOCKED = "blocked"
+    PROCESSED_TWICE = "processed_twice"
+    COMMITTED_UNPROCESSED = "committed_unprocessed"
+    NEVER_PROCESSED = "never_processed"
+    PROCESSED_UNCOMMITTED = "processed_uncommitted"
 
 
 class Cause(Enum):
@@ -42,6 +46,11 @@ class Cause(Enum):
     OTHER_CLIENT = "other_client"
     ACCEPTED = "accepted"
     REFUSED = "refused"
+    # Processed: the others are those of a second delivery.
+    DELIVERED_ONCE = "delivered_once"
+    COMMITTED_FIRST = "committed_before_processing"
+    PASSED_OVER = "passed_over"
+    NOT_COMMITTED = "not_committed"
     # Others.
     SAME_OFFSET = "same_offset"
     TRUNCATED = "truncated"
@@ -54,6 +63,7 @@ class Fact:
 
     receiver: the member or client that got or committed the offsets. earlier: the one that got them before.
     offset: the committed offset that played a part. count: how often it happened. error_code: of a refused commit.
+    is_reported: whether the application reports what it processes, so that a second delivery is known to be only that.
     """
 
     kind: Kind
@@ -65,6 +75,7 @@ class Fact:
     offset: int | None = None
     count: int = 1
     error_code: int = 0
+    is_reported: bool = False
     request_ids: list[int] = field(default_factory=list[int])
 
     def add_requests(self, *request_ids: int) -> None:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FrameError
@@ -34,6 +34,7 @@ from .events import (
 from .group_history import GroupHistory, TopicPartition, client_name
 from .member_records import MemberRecords
 from .partition_history import Receiver
+from .processed_events import EventSource, ProcessedEvents
 
 # Groups, clients of no group, and ranges of each such client, that are kept.
 GROUPS_MAX = 1000
@@ -60,6 +61,8 @@ class GroupHistories:
         self._topic_name_of = topic_name_of
         self._records = MemberRecords(topic_name_of)
         self.groups: dict[str, GroupHistory] = {}
+        # What applications have reported by event id.
+        self.processed_events = ProcessedEvents()
         # The groups of which clients are or were members.
         self._joined: dict[Client, set[str]] = {}
         # The groups of clients that commit without being members.
@@ -82,10 +85,22 @@ class GroupHistories:
 
     def forget_topic(self, topic: str) -> None:
         """Delete the histories of a topic."""
+        self.processed_events.forget_topic(topic)
         for group in self.groups.values():
             group.forget_topic(topic)
         for ranges in self._of_no_group.values():
             ranges[:] = [each for each in ranges if self._name_of(each.topic_key) != topic]
+
+    def processed(self, group_id: str, place: TopicPartition, offsets: Iterable[int]) -> None:
+        """Note the offsets of a partition that the application has reported as processed."""
+        processed = self.group(group_id).partition(place).processed
+        for offset in offsets:
+            processed.add(offset)
+
+    def processed_by_id(self, source: EventSource, events: Iterable[str]) -> None:
+        """Note the events that the application has reported as processed."""
+        self.group(source.group)
+        self.processed_events.add(source, events)
 
     def apply(self, event: Event) -> None:
         """Take the next event."""

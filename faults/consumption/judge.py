@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ...protocol.error_codes import ErrorCode
 from .explanations import explain
 from .facts import Cause, Fact, Kind
-from .group_history import GroupHistory
+from .group_history import GroupHistory, TopicPartition
 from .group_verdict import GroupFinding, GroupPartition, GroupVerdict
 from .partition_history import PartitionHistory
+from .processing import Processing, processing_facts
 
 # Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
 # Keys of records that a finding names.
 KEYS_MAX = 5
+NOTHING_REPORTED: Mapping[TopicPartition, Processing] = MappingProxyType({})
 
 
 class LogEnds(NamedTuple):
@@ -39,16 +42,21 @@ class ConsumedLogs(Protocol):
         ...
 
 
-def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> GroupVerdict:
-    """Return the verdict on a group."""
+def judge_group(
+    group_id: str,
+    history: GroupHistory,
+    logs: ConsumedLogs,
+    processed: Mapping[TopicPartition, Processing] = NOTHING_REPORTED,
+) -> GroupVerdict:
+    """Return the verdict on a group. processed: what the application has reported, by partition."""
     partitions: list[GroupPartition] = []
     findings: list[GroupFinding] = []
     left_out = 0
     for (topic, index), partition in sorted(history.partitions.items()):
-        ends = logs.find_ends(topic, index)
-        partitions.append(_counted(topic, index, partition, ends))
+        ends, processing = logs.find_ends(topic, index), processed.get((topic, index))
+        partitions.append(_counted(topic, index, partition, ends, processing))
         left_out += partition.facts_left_out
-        for fact in _facts_of(partition, ends):
+        for fact in _facts_of(partition, ends, processing):
             findings.append(_finding(topic, index, fact, logs))
     left_out += max(0, len(findings) - FINDINGS_MAX)
     notes = [
@@ -64,9 +72,10 @@ def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> Gro
     )
 
 
-def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fact]:
-    yield from partition.facts
-    yield from partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
+def _facts_of(partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None) -> Iterator[Fact]:
+    missing = partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
+    yield from partition.facts if processing is None else processing_facts(partition, processing, missing)
+    yield from missing
     if ends is None or ends.open_producer is None:
         return
     position = partition.delivered.end
@@ -77,11 +86,13 @@ def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fac
         yield Fact(Kind.BLOCKED, Cause.OPEN_TRANSACTION, stable, end, receiver=f"producer {ends.open_producer}")
 
 
-def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None) -> GroupPartition:
+def _counted(
+    topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None
+) -> GroupPartition:
     delivered = sum(span.end - span.first for span in partition.delivered)
     committed = partition.committed
-    processed = 0
-    if committed is not None:
+    processed = 0 if processing is None else processing.offsets.count
+    if processing is None and committed is not None:
         processed = sum(span.end - span.first for span in partition.delivered.within(0, committed))
     lag = None
     if ends is not None:
@@ -91,6 +102,7 @@ def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds 
         partition=index,
         delivered=delivered,
         processed=processed,
+        processed_from="commits" if processing is None else "reports",
         committed=committed,
         high_watermark=None if ends is None else ends.high_watermark,
         lag=lag,

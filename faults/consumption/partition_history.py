@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from .delivered_spans import DeliveredSpans, Span, outside
 from .facts import Cause, Fact, Kind
+from .processed_offsets import ProcessedOffsets
 
 if TYPE_CHECKING:
     from .events import FetchedRange
@@ -68,7 +69,8 @@ class PartitionHistory:
     """One partition of one group.
 
     committed: the committed offset, None without one. is_seen_late: the partition was added while the group consumed
-    others of its topic. log_start: the least offset that the log has, as far as it was reported.
+    others of its topic. log_start: the least offset that the log has, as far as it was reported. processed: the offsets
+    that the application has reported.
     """
 
     __slots__ = (
@@ -85,11 +87,13 @@ class PartitionHistory:
         "facts_left_out",
         "is_seen_late",
         "log_start",
+        "processed",
     )
 
     def __init__(self) -> None:
         """Start without deliveries."""
         self.delivered = DeliveredSpans()
+        self.processed = ProcessedOffsets()
         self.committed: int | None = None
         self.is_seen_late = False
         self.log_start = 0
@@ -186,6 +190,7 @@ class PartitionHistory:
         for span in self.delivered.truncate(end):
             fact = Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, span.first, span.end, span.receiver)
             self._add(fact, span.request_id)
+        self.processed.truncate(end)
         for position in self._positions.values():
             position.end, position.back_until = min(position.end, end), min(position.back_until, end)
         self._missing = [replace(each, end=min(each.end, end)) for each in self._missing if each.first < end]
