@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 from ...protocol.error_codes import ErrorCode
 from .explanations import explain
 from .facts import Cause, Fact, Kind
-from .group_history import GroupHistory
-from .group_verdict import GroupFinding, GroupPartition, GroupVerdict
+from .group_history import GroupHistory, TopicPartition
+from .group_verdict import GroupFinding, GroupPartition, GroupVerdict, ShareCounts
 from .partition_history import PartitionHistory
+from .share_history import ShareHistory
 
 # Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
@@ -44,12 +46,20 @@ def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> Gro
     partitions: list[GroupPartition] = []
     findings: list[GroupFinding] = []
     left_out = 0
-    for (topic, index), partition in sorted(history.partitions.items()):
+    histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
+        *history.partitions.items(),
+        *history.shares.items(),
+    ]
+    for (topic, index), partition in sorted(histories, key=itemgetter(0)):
         ends = logs.find_ends(topic, index)
-        partitions.append(_counted(topic, index, partition, ends))
         left_out += partition.facts_left_out
-        for fact in _facts_of(partition, ends):
-            findings.append(_finding(topic, index, fact, logs))
+        if isinstance(partition, ShareHistory):
+            partitions.append(_count_shared(topic, index, partition, ends))
+            facts = partition.facts()
+        else:
+            partitions.append(_counted(topic, index, partition, ends))
+            facts = [*_facts_of(partition, ends)]
+        findings += [_finding(topic, index, fact, logs) for fact in facts]
     left_out += max(0, len(findings) - FINDINGS_MAX)
     notes = [
         f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
@@ -94,6 +104,32 @@ def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds 
         committed=committed,
         high_watermark=None if ends is None else ends.high_watermark,
         lag=lag,
+    )
+
+
+def _count_shared(topic: str, index: int, partition: ShareHistory, ends: LogEnds | None) -> GroupPartition:
+    totals, lag = partition.totals, None
+    if ends is not None and partition.end is not None:
+        lag = partition.open_count + max(0, ends.high_watermark - partition.end)
+    return GroupPartition(
+        topic=topic,
+        partition=index,
+        delivered=partition.delivered_count,
+        processed=totals.accepted,
+        committed=partition.start,
+        high_watermark=None if ends is None else ends.high_watermark,
+        lag=lag,
+        share=ShareCounts(
+            acquired=partition.acquired_count,
+            acquisitions=totals.acquisitions,
+            accepted=totals.accepted,
+            released=totals.released,
+            rejected=totals.rejected,
+            archived=totals.archived,
+            locks_ended=totals.locks_ended,
+            members_left=totals.members_left,
+            delivery_counts=partition.delivery_counts,
+        ),
     )
 
 

@@ -64,6 +64,7 @@ class Sharing(RuleBasedStateMachine):
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
             write=self._write,
+            report=lambda _: None,
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:

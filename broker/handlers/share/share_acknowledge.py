@@ -22,6 +22,7 @@ from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.observed_share import ObservedShare
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import Step
 
@@ -46,7 +47,10 @@ def _handle(
         for topic in request.topics
         for partition in topic.partitions
     }
-    errors = acknowledge(node.replicas, partitions, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
+    member = (group_id, member_id)
+    observed = ObservedShare(context, member, acknowledges=True)
+    errors = acknowledge(node.replicas, partitions, member, acknowledged, may_renew=request.is_renew_ack)
+    observed.refused(acknowledged, errors)
     if request.share_session_epoch == FINAL_EPOCH:
         partitions.end_session(session)
     response = ShareAcknowledgeResponse(

@@ -27,6 +27,7 @@ from ...replica.delayed_read import DelayedRead
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.observed_share import ObservedShare
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Step
@@ -54,7 +55,9 @@ def _handle(
     except KafkaError as error:
         return ShareFetchResponse(error_code=error.code)
     member = (group_id, member_id)
+    observed = ObservedShare(context, member, acknowledges=bool(acknowledged))
     errors = acknowledge(node.replicas, partitions, member, acknowledged, may_renew=request.is_renew_ack)
+    observed.refused(acknowledged, errors)
     if request.share_session_epoch == FINAL_EPOCH:
         partitions.end_session(session)
     keys = [] if _wants_nothing(request) else session.fetch_order(request.share_session_epoch)
@@ -68,9 +71,11 @@ def _handle(
     fetcher = ShareFetcher(node.replicas, partitions, member, keys, limits)
 
     def respond() -> ShareFetchResponse:
+        fetched = fetcher.fetch()
+        observed.acquired(fetched)
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id),
-            responses=_topic_results(session, fetcher.fetch(), errors),
+            responses=_topic_results(session, fetched, errors),
         )
         _add_leaders(context, response)
         return response
