@@ -8,12 +8,28 @@ from typing import TYPE_CHECKING
 from ...faults.consumption.events import ShareAcquired, ShareRefused, ShareRequest
 from ...protocol.error_codes import KafkaError
 from ...protocol.stored_records.share_state_records import ShareKey
+from ..coordinators.share.acknowledgements import AcknowledgedBatch, AcknowledgeErrors, acknowledge
 
 if TYPE_CHECKING:
-    from ..coordinators.share.acknowledgements import AcknowledgedBatch, AcknowledgeErrors
     from ..coordinators.share.share_fetcher import Fetched
     from ..coordinators.share.share_sessions import PartitionKey
     from .request_context import RequestContext
+
+
+def acknowledge_observed(
+    context: RequestContext,
+    member: tuple[str, str],
+    acknowledged: Mapping[PartitionKey, Sequence[AcknowledgedBatch]],
+    *,
+    may_renew: bool,
+) -> tuple[ObservedShare, AcknowledgeErrors]:
+    """Apply the acknowledgements of a member; see acknowledge. Also return what reports what the request acquires."""
+    node = context.node
+    observed = ObservedShare(context, member, acknowledges=bool(acknowledged))
+    partitions = node.coordinators.share_partitions
+    errors = acknowledge(node.replicas, partitions, member, acknowledged, may_renew=may_renew)
+    observed.refused(acknowledged, errors)
+    return observed, errors
 
 
 class ObservedShare:

@@ -174,32 +174,37 @@ class ShareHistory:
                     self._ended(run, run.state, change, request)
 
     def _ended(self, run: _Run, state: Acquisition, change: ShareChange, request: ShareRequest | None) -> None:
-        number = run.end - run.first
+        self._count_end(change, run.end - run.first)
+        if change.end is ShareEnd.REJECTED:
+            self._given_up(Kind.REJECTED, Cause.MEMBER, run, state, request)
+        if change.end is ShareEnd.LOCK_ENDED and state.request is not None:
+            fact = Fact(Kind.LOCK_ENDED, Cause.LOCK_ENDED, run.first, run.end, state.request.member_id)
+            self._found.wait(Waiting(fact, state.request))
+        cause = _CAUSES.get(change.end)
+        if cause is None:
+            self._close(run)
+        elif change.is_archived:
+            self._given_up(Kind.ARCHIVED, cause, run, state, request)
+            self._close(run)
+        else:
+            self._set(run, replace(state, ended=cause))
+
+    def _count_end(self, change: ShareChange, number: int) -> None:
+        totals = self.totals
+        totals.archived += number if change.is_archived else 0
         match change.end:
             case ShareEnd.ACCEPTED:
-                self.totals.accepted += number
+                totals.accepted += number
             case ShareEnd.REJECTED:
-                self.totals.rejected += number
-                self._given_up(Kind.REJECTED, Cause.MEMBER, run, state, request)
+                totals.rejected += number
             case ShareEnd.RELEASED:
-                self.totals.released += number
+                totals.released += number
             case ShareEnd.LOCK_ENDED:
-                self.totals.locks_ended += number
-                if state.request is not None:
-                    fact = Fact(Kind.LOCK_ENDED, Cause.LOCK_ENDED, run.first, run.end, state.request.member_id)
-                    self._found.wait(Waiting(fact, state.request))
+                totals.locks_ended += number
             case ShareEnd.MEMBER_LEFT:
-                self.totals.members_left += number
+                totals.members_left += number
             case ShareEnd.GAP | ShareEnd.SKIPPED | ShareEnd.DELETED:
                 pass
-        cause = _CAUSES.get(change.end)
-        if change.is_archived and cause is not None:
-            self.totals.archived += number
-            self._given_up(Kind.ARCHIVED, cause, run, state, request)
-        if cause is not None and not change.is_archived:
-            self._set(run, replace(state, ended=cause))
-        else:
-            self._close(run)
 
     def _given_up(self, kind: Kind, cause: Cause, run: _Run, state: Acquisition, request: ShareRequest | None) -> None:
         """Note records that are never delivered again."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from fauxka.broker.coordinators.share.record_state import ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -91,8 +92,7 @@ class ShareGroupModel:
             states,
             limits=lambda: ShareLimits(DELIVERIES_MAX, LOCK_MS, 1000),
             locks=ShareLocks(self.clock, "orders-0 of couriers"),
-            write=self._write,
-            report=self._report,
+            outputs=ShareOutputs(self._write, self._report),
         )
         end = partition.end_offset + 1
         self.recorder.add(ShareStarted(KEY, self.log_start, partition.available(), end, 1))
@@ -294,8 +294,8 @@ class ShareGroupModel:
                 causes = ["start_offset_reset"]
             if delivery.request.is_written and causes:
                 found.add(("delivered_twice", causes[-1], offset))
-        for kind, cause, offset, delivery in self.ends:
-            if delivery is None or delivery.request.is_written:
+        for kind, cause, offset, ended in self.ends:
+            if ended is None or ended.request.is_written:
                 found.add((kind, cause, offset))
         for offset, cause in self.passed.items():
             record = self.records.get(offset, Record())

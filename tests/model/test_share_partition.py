@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.share.record_state import ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -63,8 +64,7 @@ class Sharing(RuleBasedStateMachine):
             state.batches,
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
-            write=self._write,
-            report=lambda _: None,
+            outputs=ShareOutputs(self._write, lambda _: None),
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:

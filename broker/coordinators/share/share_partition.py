@@ -30,7 +30,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from ....faults.consumption.events import ShareChange, ShareEnd
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import DeliveryState, StateBatch
-from .record_state import AcquiredRecords, InFlightBatch, RecordState, Run, count_done, fill_gaps, state_batches
+from .record_state import (
+    AcquiredRecords,
+    InFlightBatch,
+    RecordState,
+    Run,
+    ShareOutputs,
+    count_done,
+    fill_gaps,
+    state_batches,
+)
 
 if TYPE_CHECKING:
     from .share_locks import ShareLocks
@@ -86,12 +95,6 @@ class _Change(NamedTuple):
     end: ShareEnd | None = None
 
 
-# Writes the start offset, the number of done records from there on, and the changed batches. Raises KafkaError.
-WriteState = Callable[[int, int, tuple[StateBatch, ...]], None]
-# Gets what became of records, for the verdict on the group.
-ReportChanges = Callable[[Sequence[ShareChange]], None]
-
-
 class SharePartition:
     """The records that are in flight: from start_offset, the first that is not done, to end_offset."""
 
@@ -115,16 +118,14 @@ class SharePartition:
         *,
         limits: Callable[[], ShareLimits],
         locks: ShareLocks,
-        write: WriteState,
-        report: ReportChanges,
+        outputs: ShareOutputs,
     ) -> None:
         """Restore the state that was written. batches: the states of records from start_offset on."""
         self.start_offset = start_offset
         self._batches = fill_gaps(start_offset, batches)
         self.end_offset = self._batches[-1].last_offset if self._batches else start_offset - 1
         self._limits = limits
-        self._write = write
-        self._report = report
+        self._write, self._report = outputs
         self._locks = locks
         self._latest_lock = 0
         self._is_closed = False

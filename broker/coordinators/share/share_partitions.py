@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ....faults.consumption.events import ShareChange, ShareChanged, ShareStarted
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
+from .record_state import ShareOutputs
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_locks import ShareLocks
 from .share_partition import SharePartition
@@ -98,8 +99,7 @@ class SharePartitions:
             state.batches,
             limits=partial(self.settings.limits, key.group_id),
             locks=ShareLocks(self._replicas.clock, f"{partition.topic_name}-{partition.index} of {key.group_id}"),
-            write=write,
-            report=report,
+            outputs=ShareOutputs(write, report),
         )
         self._report_started(key, partition, created)
         return created

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.broker.coordinators.share.record_state import AcquiredRecords
+from fauxka.broker.coordinators.share.record_state import AcquiredRecords, ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -45,8 +45,7 @@ class Play:
             batches,
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
-            write=self._write,
-            report=self.reported.extend,
+            outputs=ShareOutputs(self._write, self.reported.extend),
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
