@@ -21,6 +21,7 @@ from fauxka.broker.coordinators.share.share_partition import (
     SharePartition,
 )
 from fauxka.broker.coordinators.share.share_state import ANY_EPOCH, ShareStateChange, ShareStates
+from fauxka.faults.consumption.events import ShareChange
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
@@ -41,6 +42,7 @@ class Sharing(RuleBasedStateMachine):
     def begin(self, updates: int, deliveries_max: int) -> None:
         self.limits = ShareLimits(deliveries_max, LOCK_MS, 1000)
         self.clock = ManualClock()
+        self.reported: list[ShareChange] = []
         config = {"share.coordinator.snapshot.update.records.per.snapshot": str(updates)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
         self.states = self._states()
@@ -64,7 +66,7 @@ class Sharing(RuleBasedStateMachine):
             state.batches,
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
-            outputs=ShareOutputs(self._write, lambda _: None),
+            outputs=ShareOutputs(self._write, self.reported.extend),
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
