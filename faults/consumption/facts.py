@@ -7,6 +7,8 @@ from enum import Enum
 
 # Ids of requests that a fact names: the first ones show how it began.
 REQUESTS_MAX = 8
+# Facts of one kind of one partition that are kept.
+FACTS_MAX = 1000
 
 
 class Kind(Enum):
@@ -25,6 +27,11 @@ class Kind(Enum):
     COMMITTED_UNPROCESSED = "committed_unprocessed"
     NEVER_PROCESSED = "never_processed"
     PROCESSED_UNCOMMITTED = "processed_uncommitted"
+    # Of share groups.
+    LOCK_ENDED = "lock_ended"
+    REJECTED = "rejected"
+    ARCHIVED = "archived"
+    ACKNOWLEDGEMENT_REFUSED = "acknowledgement_refused"
 
 
 class Cause(Enum):
@@ -36,6 +43,12 @@ class Cause(Enum):
     MOVED_BACK = "commit_moved_back"
     RESET = "reset"
     SEEK = "seek"
+    # Delivered twice to a share group. The first three are causes of archived records, too.
+    LOCK_ENDED = "lock_ended"
+    RELEASED = "released"
+    MEMBER_LEFT = "member_left"
+    BROKER_RESTART = "broker_restart"
+    START_RESET = "start_offset_reset"
     # Never delivered.
     COMMITTED = "committed_beyond_delivery"
     RESET_TO_LATEST = "reset_to_latest"
@@ -84,12 +97,28 @@ class Fact:
             if each and each not in self.request_ids and len(self.request_ids) < REQUESTS_MAX:
                 self.request_ids.append(each)
 
+    def is_same(self, other: Fact) -> bool:
+        """Whether the same happened to the same offsets."""
+        return (self.first, self.end) == (other.first, other.end) and self._what == other._what
+
     def continues(self, other: Fact) -> bool:
         """Whether this is the next part of what the other one began."""
-        return (self.kind, self.cause, self.receiver, self.earlier, self.first) == (
-            other.kind,
-            other.cause,
-            other.receiver,
-            other.earlier,
-            other.end,
-        )
+        return self.first == other.end and self._what == other._what
+
+    @property
+    def _what(self) -> tuple[Kind, Cause, str, str, int]:
+        return self.kind, self.cause, self.receiver, self.earlier, self.error_code
+
+
+def keep_fact(facts: list[Fact], fact: Fact, *request_ids: int) -> bool:
+    """Add a fact, or its offsets to the one that it continues. Return False if there are too many."""
+    begun = next((each for each in reversed(facts) if fact.continues(each)), None)
+    if begun is not None:
+        begun.end = fact.end
+        begun.add_requests(*request_ids)
+        return True
+    if len(facts) >= FACTS_MAX:
+        return False
+    fact.add_requests(*request_ids)
+    facts.append(fact)
+    return True

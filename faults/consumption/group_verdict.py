@@ -12,7 +12,8 @@ from .facts import Kind
 # The findings in the text of a failed assertion: the first ones show the cause, and the verdict has the others.
 FINDINGS_SHOWN = 5
 TWICE = (Kind.DELIVERED_TWICE.value, Kind.HANGING.value)
-SKIPPED = (Kind.NEVER_DELIVERED.value,)
+# Of a share group, records that are given up at the limit of deliveries are skipped.
+SKIPPED = (Kind.NEVER_DELIVERED.value, Kind.ARCHIVED.value)
 # What is wrong with the processing, whatever was delivered.
 MISPROCESSED = (
     Kind.PROCESSED_TWICE.value,
@@ -26,13 +27,16 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     """Offsets of a partition that a group got twice, never or out of order, or a commit that leads to that.
 
     kind: "delivered_twice", "never_delivered", "commit_moved_back", "commit_beyond_delivery", "stale_member_committed",
-    "hanging", "delivered_out_of_order", "delivered_and_truncated" or "blocked". With reports of the application
-    (POST /v1/processed) also "processed_twice", "committed_unprocessed", "never_processed" (a later record was) or
-    "processed_uncommitted" (the next receiver gets them again).
+    "hanging", "delivered_out_of_order", "delivered_and_truncated" or "blocked". Of share groups also: "lock_ended",
+    "rejected", "archived" or "acknowledgement_refused". With reports of the application (POST /v1/processed) also:
+    "processed_twice", "committed_unprocessed", "never_processed" (a later record was) or "processed_uncommitted" (the
+    next receiver gets them again).
     cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "commit_moved_back", "reset" or "seek".
+    Of share groups: "lock_ended", "released", "member_left", "broker_restart" or "start_offset_reset".
     never_delivered: "committed_beyond_delivery", "reset_to_latest", "deleted_before_read", "partition_seen_late",
     "truncated", "reset" or "seek". commit_moved_back: "member" or "other_client". stale_member_committed: "refused" or
-    "accepted". processed_twice: as delivered_twice, or "delivered_once".
+    "accepted". archived: "lock_ended", "released", "member_left" or "deleted_before_read". processed_twice: as
+    delivered_twice, or "delivered_once".
     offsets: the first and the last one; of a stale commit, the committed ones.
     member: the id of the member, or the client, that got or committed them. earlier_member: the one that got them
     before, or that has the partition. committed: the committed offset that played a part. count: how often it happened.
@@ -55,6 +59,25 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     request_ids: list[int] = []
 
 
+class ShareCounts(Struct, kw_only=True):
+    """What became of the records of a partition that a share group acquired. A record counts each time.
+
+    acquired: those that members have now, and must acknowledge. acquisitions: all. released: by members; locks_ended
+    and members_left: released by the broker. archived: given up at the limit of deliveries, or deleted before they were
+    accepted. delivery_counts: how many records were acquired once, twice and so on.
+    """
+
+    acquired: int
+    acquisitions: int
+    accepted: int
+    released: int
+    rejected: int
+    archived: int
+    locks_ended: int
+    members_left: int
+    delivery_counts: list[int]
+
+
 class GroupPartition(Struct, kw_only=True):
     """What a group got of a partition.
 
@@ -64,6 +87,8 @@ class GroupPartition(Struct, kw_only=True):
     processing. committed: null without one.
     high_watermark: where the records for consumers end; lag: from the committed offset to it, or from the log start.
     Both are null for a deleted partition.
+    Of a share group, processed are the records that were accepted, committed is the first offset that is not done, and
+    the lag is the number of records that are not done. share: null for other groups.
     """
 
     topic: str
@@ -74,6 +99,7 @@ class GroupPartition(Struct, kw_only=True):
     high_watermark: int | None
     lag: int | None
     processed_from: Literal["commits", "reports"] = "commits"
+    share: ShareCounts | None = None
 
 
 class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):

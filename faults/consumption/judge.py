@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -10,9 +11,10 @@ from ...protocol.error_codes import ErrorCode
 from .explanations import explain
 from .facts import Cause, Fact, Kind
 from .group_history import GroupHistory, TopicPartition
-from .group_verdict import GroupFinding, GroupPartition, GroupVerdict
+from .group_verdict import GroupFinding, GroupPartition, GroupVerdict, ShareCounts
 from .partition_history import PartitionHistory
 from .processing import Processing, processing_facts
+from .share_history import ShareHistory
 
 # Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
@@ -52,12 +54,20 @@ def judge_group(
     partitions: list[GroupPartition] = []
     findings: list[GroupFinding] = []
     left_out = 0
-    for (topic, index), partition in sorted(history.partitions.items()):
+    histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
+        *history.partitions.items(),
+        *history.shares.items(),
+    ]
+    for (topic, index), partition in sorted(histories, key=itemgetter(0)):
         ends, processing = logs.find_ends(topic, index), processed.get((topic, index))
-        partitions.append(_counted(topic, index, partition, ends, processing))
         left_out += partition.facts_left_out
-        for fact in _facts_of(partition, ends, processing):
-            findings.append(_finding(topic, index, fact, logs))
+        if isinstance(partition, ShareHistory):
+            partitions.append(_count_shared(topic, index, partition, ends))
+            facts = partition.facts()
+        else:
+            partitions.append(_counted(topic, index, partition, ends, processing))
+            facts = [*_facts_of(partition, ends, processing)]
+        findings += [_finding(topic, index, fact, logs) for fact in facts]
     left_out += max(0, len(findings) - FINDINGS_MAX)
     notes = [
         f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
@@ -106,6 +116,32 @@ def _counted(
         committed=committed,
         high_watermark=None if ends is None else ends.high_watermark,
         lag=lag,
+    )
+
+
+def _count_shared(topic: str, index: int, partition: ShareHistory, ends: LogEnds | None) -> GroupPartition:
+    totals, lag = partition.totals, None
+    if ends is not None and partition.end is not None:
+        lag = partition.open_count + max(0, ends.high_watermark - partition.end)
+    return GroupPartition(
+        topic=topic,
+        partition=index,
+        delivered=partition.delivered_count,
+        processed=totals.accepted,
+        committed=partition.start,
+        high_watermark=None if ends is None else ends.high_watermark,
+        lag=lag,
+        share=ShareCounts(
+            acquired=partition.acquired_count,
+            acquisitions=totals.acquisitions,
+            accepted=totals.accepted,
+            released=totals.released,
+            rejected=totals.rejected,
+            archived=totals.archived,
+            locks_ended=totals.locks_ended,
+            members_left=totals.members_left,
+            delivery_counts=partition.delivery_counts,
+        ),
     )
 
 

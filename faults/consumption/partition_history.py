@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .delivered_spans import DeliveredSpans, Span, outside
-from .facts import Cause, Fact, Kind
+from .facts import Cause, Fact, Kind, keep_fact
 from .processed_offsets import ProcessedOffsets
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 # Fetches of the same offsets, one after the other, from which on a client hangs.
 HANGING_MIN = 5
-# Facts and missing ranges of one partition that are kept.
-FACTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,13 +358,4 @@ class PartitionHistory:
         self._keep(self.facts, fact, *request_ids)
 
     def _keep(self, facts: list[Fact], fact: Fact, *request_ids: int) -> None:
-        """Add a fact, or its offsets to the one that it continues."""
-        begun = next((each for each in reversed(facts) if fact.continues(each)), None)
-        if begun is not None:
-            begun.end = fact.end
-            begun.add_requests(*request_ids)
-        elif len(facts) < FACTS_MAX:
-            fact.add_requests(*request_ids)
-            facts.append(fact)
-        else:
-            self.facts_left_out += 1
+        self.facts_left_out += not keep_fact(facts, fact, *request_ids)
