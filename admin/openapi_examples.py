@@ -67,6 +67,7 @@ BODIES: dict[str, Json] = {
     "POST /v1/sessions/expire": {"principal": "User:alice", "mechanism": "OAUTHBEARER"},
     "PUT /v1/users/{name}": {"password": "another-secret"},
     "POST /v1/clock": {"mode": "manual", "advance_ms": 60_000, "members": "expire", "skew_ms": 0},
+    "POST /v1/processed": {"group": "billing", "topic": "orders", "partition": 0, "offset": [17, 18]},
     "POST /v1/reset": {"scope": "all"},
     "POST /v1/restore": {"id": 1},
     "POST /v1/crash": {"restart_after_ms": 2000, "snapshots": "keep"},
@@ -107,6 +108,9 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     "/v1/held/release": (unknown("held request", 7),),
     "/v1/held/{id}/release": (unknown("held request", 7),),
     "/v1/verdict": (CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),),
+    "/v1/processed": (
+        CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),
+    ),
     **dict.fromkeys((path.partition(" ")[2] for path in BODIES if "/producers/" in path), _PRODUCER_ERRORS),
     "/v1/transactions/{transactional_id}": (
         unknown("transaction", "transfers", field="transactional_id"),

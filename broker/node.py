@@ -24,6 +24,7 @@ from .runtime.long_work import LongWork
 from .security import acl
 
 if TYPE_CHECKING:
+    from ..faults.consumption.events import Event
     from .coordinators.coordinator_log import Appended
     from .coordinators.coordinators import Coordinators
     from .replica.fetch_sessions import FetchSessions
@@ -112,15 +113,23 @@ class Node:
         if self._coordinators is None:
             make = coordinators.coordinators.Coordinators
             self._coordinators = make(
-                self.controller, self.replicas, self._find_peer_coordinators, self._coordinators_changed
+                self.controller,
+                self.replicas,
+                self._find_peer_coordinators,
+                self._coordinators_changed,
+                self._report_consumption,
             )
         return self._coordinators
 
     def _coordinators_changed(self, appended: Appended) -> None:
-        if self.consumption is not None and appended is not None:
-            self.consumption.add(appended)
+        if appended is not None:
+            self._report_consumption(appended)
         if self.on_coordinators_changed is not None:
             self.on_coordinators_changed()
+
+    def _report_consumption(self, event: Event) -> None:
+        if self.consumption is not None:
+            self.consumption.add(event)
 
     def _find_peer_coordinators(self, node_id: int) -> Coordinators | None:
         peer = self.find_peer(node_id)

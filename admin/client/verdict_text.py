@@ -33,7 +33,9 @@ def _topic_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
 def _group_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the counts of each partition of a group, and what its verdict cannot tell."""
     for each in verdict["partitions"]:
-        counts = ", ".join(f"{name} {each[name]}" for name in ("delivered", "processed", "committed", "lag"))
+        processed = "processed by its reports" if each["processed_from"] == "reports" else "processed"
+        names = {"delivered": "delivered", "processed": processed, "committed": "committed", "lag": "lag"}
+        counts = ", ".join(f"{shown} {each[name]}" for name, shown in names.items())
         yield from indented(f"{each['topic']}-{each['partition']}: {counts}", width)
     for note in verdict["notes"]:
         yield from indented(note, width)

@@ -13,6 +13,8 @@ from .. import methods, operations
 from .nodes import NodeMethods
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...broker.replica.record_reader import StoredRecord
     from ...faults.consumption.group_verdict import GroupVerdict
     from ...faults.verdict.topic_verdict import TopicVerdict
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from ..operations.probe_operations import Version
     from ..operations.reset_operations import Scope
     from ..report.run_report import RunReport
-    from .records import RecordFilter
+    from .records import ProcessedEvents, RecordFilter
 
 
 class BrokerMethods(NodeMethods):
@@ -147,6 +149,26 @@ class BrokerMethods(NodeMethods):
         given = {"topic": topic, "event_id": event_id, "group": group}
         query = convert(given, operations.verdict_operations.VerdictQuery)
         return self._perform(operations.verdict_operations.read_verdict, query=query)
+
+    def processed(
+        self,
+        topic: str,
+        partition: int | None = None,
+        offset: int | Iterable[int] | None = None,
+        *,
+        group: str,
+        **events: Unpack[ProcessedEvents],
+    ) -> None:
+        """Report records as processed by the application of a group, which makes the verdict on the group exact.
+
+        Give a partition with one offset or several, or one event or several with the event_id, such as event="A-17",
+        event_id="header:id". A record that is reported twice was processed twice.
+        Raises CallError for an unknown topic or partition, RuleError for wrong values.
+        """
+        given = {"group": group, "topic": topic, "partition": partition, "offset": offset, **events}
+        listed = {name: methods.records.as_list(each) for name, each in given.items()}
+        body = convert(listed, operations.processed_operations.Processed)
+        self._perform(operations.processed_operations.report_processed, body=body)
 
     def version(self) -> Version:
         """Return the version of fauxka, and the cluster id and node id of the broker."""

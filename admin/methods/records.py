@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Iterable
+from typing import TypedDict, cast
 
 from ...broker.replica.record_reader import StoredRecord
 from ...faults.json_bytes import BytesValue, bytes_of
@@ -14,6 +15,13 @@ from ..operations.record_operations import RecordInfo
 RECORDS_MAX = 100_000
 
 
+class ProcessedEvents(TypedDict, total=False):
+    """Records by what identifies their events. event: the content, one or several. event_id: where it is."""
+
+    event: str | Iterable[str]
+    event_id: str
+
+
 class RecordFilter(TypedDict, total=False):
     """The records to return.
 
@@ -23,6 +31,13 @@ class RecordFilter(TypedDict, total=False):
     from_offset: int
     to_offset: int
     limit: int
+
+
+def as_list(value: object) -> object:
+    """Return several values as a list; one value as it is."""
+    return (
+        list(cast("Iterable[object]", value)) if not isinstance(value, str) and isinstance(value, Iterable) else value
+    )
 
 
 def check_limit(limit: object) -> int | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import offset_pages as offset_pages
     from . import partition_operations as partition_operations
     from . import probe_operations as probe_operations
+    from . import processed_operations as processed_operations
     from . import record_operations as record_operations
     from . import reset_operations as reset_operations
     from . import rule_operations as rule_operations

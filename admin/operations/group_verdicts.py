@@ -11,7 +11,9 @@ from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import decode_batch
 from ..control import Control
 from ..leading_partitions import find_leading_partition, leading_partitions
+from ..long_calls import run_long_call
 from .group_operations import GroupPath, get_group
+from .group_processing import read_processing
 from .topic_logs import ClusterLogs
 
 
@@ -54,7 +56,7 @@ class ConsumedClusterLogs:
         return keys
 
 
-def judge_group(control: Control, group_id: str) -> GroupVerdict:
+async def judge_group(control: Control, group_id: str) -> GroupVerdict:
     """Return the verdict on a group. Raises CallError 404 for one that neither exists nor was recorded."""
     control.check_running()
     for partition in leading_partitions(control.cluster):
@@ -63,4 +65,8 @@ def judge_group(control: Control, group_id: str) -> GroupVerdict:
     if history is None:
         get_group(control, path=GroupPath(group_id=group_id))
         history = GroupHistory()
-    return judge_history(group_id, history, ConsumedClusterLogs(control))
+    processing = await run_long_call(control, read_processing(control, group_id, history))
+    verdict = judge_history(group_id, history, ConsumedClusterLogs(control), processing.partitions)
+    verdict.notes += processing.notes
+    verdict.reports_left_out = processing.left_out
+    return verdict

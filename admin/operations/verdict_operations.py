@@ -8,15 +8,14 @@ from msgspec import Meta, Struct
 
 from ...broker.metadata.metadata_image import TopicImage
 from ...faults.consumption.group_verdict import GroupVerdict
-from ...faults.event_ids import ALLOWED, SHAPES, EventIdOf, find_event_id
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ...faults.verdict.verdict import judge
-from ...protocol.similar_names import suggestion
 from ..control import Control
 from ..leading_partitions import leading_partition_of
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
+from .event_id_parameter import EventId, event_id_of_text
 from .group_verdicts import judge_group
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
@@ -25,18 +24,9 @@ TAG = "truth"
 
 # Kafka's limit of a topic name.
 TOPIC_CHARACTERS_MAX = 249
-EVENT_ID_CHARACTERS_MAX = 1000
 
 TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; it may be deleted.")]
 GroupName = Annotated[str, Meta(max_length=ID_CHARACTERS_MAX, description="The id of the group; it may be deleted.")]
-EventId = Annotated[
-    str,
-    Meta(
-        max_length=EVENT_ID_CHARACTERS_MAX,
-        description="The event id of the test: `value`, `key`, `header:NAME` or `json:PATH` such as `json:order.id`. "
-        "Finds copies from any producer.",
-    ),
-]
 
 
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -50,7 +40,7 @@ class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     group: GroupName | None = None
 
 
-def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict:
+async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict:
     """Return the counts and findings of a topic or of a group.
 
     Of a topic: batches stored once or twice, refused, lost or unacknowledged. Of a group: records delivered twice or
@@ -58,22 +48,13 @@ def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupV
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
     if query.group is not None and query.topic is None and query.event_id is None:
-        return judge_group(control, query.group)
+        return await judge_group(control, query.group)
     if query.topic is None or query.group is not None:
         allowed = "a topic, with or without event_id, or a group"
         raise RuleError("topic", query.topic, allowed, f"give either a topic or a group; allowed: {allowed}")
-    event_id_of = None if query.event_id is None else _event_id_of(query.event_id)
+    event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
     _prepare_logs(control, query.topic)
     return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)
-
-
-def _event_id_of(text: str) -> EventIdOf:
-    """Return what reads the event id from a record. Raises RuleError for another text."""
-    found = find_event_id(text)
-    if found is None:
-        hint = suggestion(text.partition(":")[0], SHAPES)
-        raise RuleError("event_id", text, ALLOWED, f"event_id cannot be {text!r}; allowed: {ALLOWED}{hint}")
-    return found
 
 
 def _prepare_logs(control: Control, name: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from ...faults.consumption.events import EndedTransaction
+from ...faults.consumption.events import EndedTransaction, Event
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..metadata.controller import Controller
 from ..metadata.metadata_image import (
@@ -56,16 +56,18 @@ class Coordinators:
         replicas: ReplicaManager,
         find_peer: Callable[[int], Coordinators | None],
         changed: Callable[[Appended], None],
+        report: Callable[[Event], None],
     ) -> None:
         """Create no coordinator yet.
 
         find_peer: returns the coordinators of another node by its id, or None if it cannot be reached.
-        changed: see CoordinatorLog.
+        changed: see CoordinatorLog. report: gets what share groups deliver.
         """
         self._controller = controller
         self._replicas = replicas
         self._find_peer = find_peer
         self._changed = changed
+        self._report = report
         self._is_abandoned = False
 
     def _is_current(self) -> bool:
@@ -104,7 +106,7 @@ class Coordinators:
 
     @cached_property
     def _share_nodes(self) -> ShareNodes:
-        return share.share_nodes.ShareNodes(self._controller, self._find_node, self._is_current)
+        return share.share_nodes.ShareNodes(self._controller, self._find_node, self._is_current, self._report)
 
     @property
     def share_states(self) -> ShareStates:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ...faults.consumption.events import ClientRequest, Event, Offset
+    from ...faults.consumption.events import ClientRequest, Event, Offset, ShareRequest
     from ...protocol.fetch_codec import FetchedPartitions
 
 
@@ -15,6 +15,10 @@ class ConsumptionObserver(Protocol):
 
     def fetched(self, request: ClientRequest, answers: FetchedPartitions, /) -> None:
         """Record what a Fetch returns, before its response is written."""
+        ...
+
+    def sharing(self, request: ShareRequest, /) -> None:
+        """Record a ShareFetch or ShareAcknowledge, before it is handled."""
         ...
 
     def committing(self, request: ClientRequest, commit: tuple[str, str, int], offsets: Sequence[Offset], /) -> None:

@@ -68,25 +68,28 @@ func (b *Broker) VerdictByEventID(topic, eventID string) (*Verdict, error) {
 	return get[*Verdict](b, "/v1/verdict?topic="+url.QueryEscape(topic)+"&event_id="+url.QueryEscape(eventID))
 }
 
-// AssertExactlyOnce fails the test unless every acknowledged record is in the log, and none twice. It fails for a topic to
-// which nothing was produced, too. Records that were never acknowledged, or that retention deleted, are no failure.
+// AssertExactlyOnce fails the test unless every acknowledged record is in the log, none twice, and no transaction hangs. It
+// fails for a topic to which nothing was produced, too; test data is not. Records that were never acknowledged, or that
+// retention deleted, are no failure.
 func (v *Verdict) AssertExactlyOnce(t testing.TB) {
 	t.Helper()
-	lost, twice := v.Batches.AcknowledgedLost, v.Records.Duplicates
-	text := fmt.Sprintf("%s: expected exactly once, found %d acknowledged batches lost, %d records in the log twice",
-		v.Topic, lost, twice)
-	shown := 0
+	lost, twice, hanging := v.Batches.AcknowledgedLost, v.Records.Duplicates, 0
+	shown := []string{}
 	for _, each := range v.Findings {
-		if (each.Kind == "acknowledged_lost" || each.Kind == "appended_twice") && shown < findingsShown {
-			text += "\n    " + each.String()
-			shown++
+		switch each.Kind {
+		case "hanging_transaction":
+			hanging++
+			shown = append(shown, "\n    "+each.String())
+		case "acknowledged_lost", "appended_twice":
+			shown = append(shown, "\n    "+each.String())
 		}
 	}
 	switch {
-	case v.Records.InLog+v.Records.Deleted == 0 && v.Batches == (BatchCounts{}):
+	case v.Batches == (BatchCounts{}):
 		t.Fatal(fmt.Sprintf("nothing was produced to %q, so there is nothing to judge", v.Topic))
-	case lost+twice > 0:
-		t.Fatal(text)
+	case lost+twice+hanging > 0:
+		t.Fatal(fmt.Sprintf("%s: expected exactly once, found %d acknowledged batches lost, %d records in the log twice, "+
+			"%d hanging transactions", v.Topic, lost, twice, hanging) + strings.Join(shown[:min(len(shown), findingsShown)], ""))
 	case v.Forgotten > 0:
 		t.Fatal(fmt.Sprintf("%s: copies of %d batches that were too many to keep would not be found", v.Topic, v.Forgotten))
 	}

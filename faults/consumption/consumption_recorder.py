@@ -23,6 +23,7 @@ from .events import (
     FetchedRange,
     Offset,
     OutOfRange,
+    ShareRequest,
     TruncatedLog,
 )
 
@@ -54,7 +55,7 @@ class _Fetch:
 class ConsumptionRecorder:
     """The events that are not read yet, and the histories of all groups.
 
-    unnumbered: the Fetch or commit that is being handled and is not in the journal yet.
+    unnumbered: the Fetch, share request or commit that is being handled and is not in the journal yet.
     """
 
     def __init__(self, topic_name_of: Callable[[bytes], str | None]) -> None:
@@ -62,11 +63,11 @@ class ConsumptionRecorder:
         self._topic_name_of = topic_name_of
         self._events: list[Event] = []
         self._open: dict[tuple[int, bytes, int], FetchedRange] = {}
-        self._unwritten: dict[int, _Fetch] = {}
+        self._unwritten: dict[int, _Fetch | ShareRequest] = {}
         self._histories: GroupHistories | None = None
         # The commit that was reported last.
         self._commit: CommitRequest | None = None
-        self.unnumbered: _Fetch | CommitRequest | None = None
+        self.unnumbered: _Fetch | CommitRequest | ShareRequest | None = None
 
     # -- fetches
 
@@ -77,14 +78,20 @@ class ConsumptionRecorder:
         ]
         if not told:
             return
-        fetch = _Fetch(request, told, request.request_id)
-        if fetch.request_id:
-            self._unwritten[fetch.request_id] = fetch
+        self._begin(_Fetch(request, told, request.request_id))
+
+    def sharing(self, request: ShareRequest) -> None:
+        """Record a ShareFetch or ShareAcknowledge. What it acquires is delivered when its response is written."""
+        self._begin(request)
+
+    def _begin(self, request: _Fetch | ShareRequest) -> None:
+        if request.request_id:
+            self._unwritten[request.request_id] = request
         else:
-            self.unnumbered = fetch
+            self.unnumbered = request
 
     def numbered(self, request_id: int, connection: ClientConnection, *, is_written: bool) -> None:
-        """Give the Fetch or commit that was reported last its id in the journal. is_written: its response is."""
+        """Give the request that was reported last its id in the journal. is_written: its response is."""
         reported, self.unnumbered = self.unnumbered, None
         if reported is None or reported.connection is not connection:
             return
@@ -98,9 +105,9 @@ class ConsumptionRecorder:
 
     def written(self, request_id: int) -> None:
         """Record that a pending response was written."""
-        fetch = self._unwritten.pop(request_id, None)
-        if fetch is not None:
-            self._delivered(fetch)
+        request = self._unwritten.pop(request_id, None)
+        if request is not None:
+            self._delivered(request)
 
     def lost(
         self, request_id: int, partitions: Collection[tuple[str, int]] = (), error_code: int = ErrorCode.NONE
@@ -109,24 +116,29 @@ class ConsumptionRecorder:
 
         error_code: what the client gets in place of the records.
         """
-        fetch = self._unwritten.pop(request_id, None)
-        if fetch is None:
-            return
-        kept: list[tuple[bytes, FetchedPartition]] = []
-        for each in fetch.answers:
-            if partitions and not self._is_in(partitions, *each):
-                kept.append(each)
-            elif error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                self._out_of_range(fetch, *each)
-        if kept:
-            fetch.answers = kept
-            self._unwritten[request_id] = fetch
+        request = self._unwritten.pop(request_id, None)
+        if isinstance(request, ShareRequest):
+            request.is_written = None if partitions else False
+            request.withheld |= frozenset(partitions)
+            if partitions:
+                self._unwritten[request_id] = request
+        elif request is not None:
+            withheld = [each for each in request.answers if not partitions or self._is_in(partitions, *each)]
+            request.answers = [each for each in request.answers if each not in withheld]
+            if request.answers:
+                self._unwritten[request_id] = request
+            if error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                for topic_key, answer in withheld:
+                    self._out_of_range(request, topic_key, answer)
 
     def _is_in(self, partitions: Collection[tuple[str, int]], topic_key: bytes, answer: FetchedPartition) -> bool:
         topic = self._topic_name_of(topic_key) or topic_key.decode(errors="replace")
         return (topic, answer.index) in partitions
 
-    def _delivered(self, fetch: _Fetch) -> None:
+    def _delivered(self, fetch: _Fetch | ShareRequest) -> None:
+        if isinstance(fetch, ShareRequest):
+            fetch.is_written = True
+            return
         connection, request_id = fetch.connection, fetch.request_id
         for topic_key, answer in fetch.answers:
             first, end = answer.fetch_offset, answer.last_offset + 1

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...storage.deleted_records import DeletedRecords
+
+if TYPE_CHECKING:
+    from ...protocol.stored_records.share_state_records import ShareKey
 
 
 class ClientConnection(Protocol):
@@ -163,4 +167,95 @@ class TruncatedLog(NamedTuple):
     end_offset: int
 
 
-Event = FetchedRange | OutOfRange | CommitRequest | GroupRecords | EndedTransaction | DeletedOffsets | TruncatedLog
+class ShareEnd(Enum):
+    """What became of records that a member of a share group had acquired, or of records that none will acquire."""
+
+    ACCEPTED = "accepted"
+    RELEASED = "released"
+    REJECTED = "rejected"
+    # There is no record with this offset.
+    GAP = "gap"
+    LOCK_ENDED = "lock_ended"
+    # The member left, its session ended, or its connection was closed.
+    MEMBER_LEFT = "member_left"
+    # Records of aborted transactions, and markers.
+    SKIPPED = "skipped"
+    DELETED = "deleted"
+
+
+@dataclass(eq=False, slots=True)
+class ShareRequest:
+    """A ShareFetch or ShareAcknowledge of a member.
+
+    is_written: whether the response was written; None while that is open. withheld: partitions that the response has
+    no records of, because a fault replaced them.
+    """
+
+    connection: ClientConnection
+    group: str
+    member_id: str
+    request_id: int = 0
+    is_written: bool | None = None
+    withheld: frozenset[tuple[str, int]] = frozenset()
+
+    def is_delivered(self, topic: str, partition: int) -> bool | None:
+        """Whether the client got the records of a partition; None while that is open."""
+        return False if (topic, partition) in self.withheld else self.is_written
+
+
+class ShareStarted(NamedTuple):
+    """A share partition with its first use since the broker started, lost its leadership, or reset it.
+
+    available: the first and last offset of records that may be acquired before end_offset, which was never acquired.
+    partition_count: of the topic.
+    """
+
+    key: ShareKey
+    log_start: int
+    available: Sequence[tuple[int, int]]
+    end_offset: int
+    partition_count: int
+
+
+class ShareReset(NamedTuple):
+    """An administrator has set the start offset of a share partition, or has deleted it."""
+
+    key: ShareKey
+
+
+class ShareAcquired(NamedTuple):
+    """Records that a member has acquired: the first and last offset and the delivery count of each range."""
+
+    request: ShareRequest
+    key: ShareKey
+    ranges: Sequence[tuple[int, int, int]]
+
+
+class ShareChange(NamedTuple):
+    """What became of records. is_archived: they reached the limit of deliveries in place of being available again."""
+
+    first: int
+    last: int
+    end: ShareEnd
+    is_archived: bool = False
+
+
+class ShareChanged(NamedTuple):
+    """Changes of records of a share partition. Those by acknowledgement belong to the last ShareRequest before."""
+
+    key: ShareKey
+    changes: Sequence[ShareChange]
+
+
+class ShareRefused(NamedTuple):
+    """Acknowledgements of a member that were refused: the first and last offset of each."""
+
+    request: ShareRequest
+    key: ShareKey
+    ranges: Sequence[tuple[int, int]]
+    error_code: int
+
+
+ShareEvent = ShareRequest | ShareStarted | ShareReset | ShareAcquired | ShareChanged | ShareRefused
+LogEvent = DeletedOffsets | TruncatedLog
+Event = FetchedRange | OutOfRange | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent

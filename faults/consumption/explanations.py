@@ -9,7 +9,8 @@ from ...protocol.error_codes import ErrorCode
 from .facts import Cause, Fact, Kind
 
 # What the broker cannot see is said with each second delivery that a commit could have prevented.
-UNSEEN = "the broker cannot see which of them were processed before"
+UNSEEN = "; the broker cannot see which of them were processed before"
+NOT_TWICE = "; the application processed none of them twice"
 
 
 def explain(fact: Fact) -> str:
@@ -48,18 +49,79 @@ def _explain_blocked(fact: Fact) -> str:
     )
 
 
+def _explain_lock_ended(fact: Fact) -> str:
+    times = f", {fact.count} times" if fact.count > 1 else ""
+    ended = "before their lock ended (share.record.lock.duration.ms)"
+    return f"{_name(fact.receiver)} did not acknowledge them {ended}{times}"
+
+
+def _explain_rejected(fact: Fact) -> str:
+    return f"{_name(fact.receiver)} rejected them, so they are not delivered again"
+
+
+def _explain_archived(fact: Fact) -> str:
+    if fact.cause is Cause.DELETED:
+        return "retention or DeleteRecords deleted them before they were accepted"
+    how = _ENDS[fact.cause].format(earlier=_name(fact.receiver))
+    return f"they were delivered {fact.count} times, which is the limit (share.delivery.count.limit); then {how}"
+
+
+def _explain_refused(fact: Fact) -> str:
+    holder = f"; {_name(fact.earlier)} has their locks" if fact.earlier else ""
+    error = ErrorCode(fact.error_code).name
+    return f"{_name(fact.receiver)} does not have the locks that it acknowledged: refused with {error}{holder}"
+
+
 def _explain_twice(fact: Fact) -> str:
+    if fact.is_reported:
+        return f"{_explain_second_delivery(fact)}{NOT_TWICE}"
+    is_unseen = fact.cause in (Cause.REBALANCE, Cause.RESTART)
+    return f"{_explain_second_delivery(fact)}{UNSEEN if is_unseen else ''}"
+
+
+def _explain_processed_twice(fact: Fact) -> str:
+    match fact.cause:
+        case Cause.DELIVERED_ONCE:
+            why = "the group got them at most once"
+        case Cause.SAME_OFFSET:
+            why = f"{_name(fact.receiver)} got the same offsets again and again"
+        case _:
+            why = _explain_second_delivery(fact)
+    return f"the application processed them {fact.count} times: {why}"
+
+
+def _explain_committed_unprocessed(fact: Fact) -> str:
+    got = f"{fact.receiver} got them" if fact.receiver else "no delivery to the group is known"
+    return f"{got} and {fact.offset} is committed, and the application never processed them"
+
+
+def _explain_never_processed(fact: Fact) -> str:
+    got = f"{fact.receiver} got them" if fact.receiver else "no delivery to the group is known"
+    return f"{got}, and the application went on with later records without them; {_committed(fact)} is committed"
+
+
+def _explain_uncommitted(fact: Fact) -> str:
+    return f"the application processed them, and {_committed(fact)} is committed: the next receiver gets them again"
+
+
+def _committed(fact: Fact) -> str:
+    return "nothing" if fact.offset is None else str(fact.offset)
+
+
+def _explain_second_delivery(fact: Fact) -> str:
     receiver, earlier = _name(fact.receiver), _name(fact.earlier)
-    committed = "nothing" if fact.offset is None else str(fact.offset)
+    committed = _committed(fact)
     match fact.cause:
         case Cause.REBALANCE if fact.receiver == fact.earlier:
-            return f"{receiver} got the partition again in a rebalance, and had committed {committed}; {UNSEEN}"
+            return f"{receiver} got the partition again in a rebalance, and had committed {committed}"
         case Cause.REBALANCE:
-            return f"the partition went from {earlier} to {receiver} when {committed} was committed; {UNSEEN}"
+            return f"the partition went from {earlier} to {receiver} when {committed} was committed"
         case Cause.RESTART:
-            return f"{receiver} is {earlier} after a restart, and {committed} was committed; {UNSEEN}"
+            return f"{receiver} is {earlier} after a restart, and {committed} was committed"
         case Cause.MOVED_BACK:
             return f"they were committed, and a later commit set the group back to {committed}"
+        case Cause.LOCK_ENDED | Cause.RELEASED | Cause.MEMBER_LEFT | Cause.BROKER_RESTART | Cause.START_RESET:
+            return _ENDS[fact.cause].format(earlier=earlier, offset=fact.offset)
         case Cause.RESET if fact.offset is None:
             return f"{receiver} began without a committed offset: it was deleted, has expired or was out of range"
         case Cause.RESET:
@@ -86,6 +148,17 @@ def _name(receiver: str) -> str:
     return receiver or "an administrator"
 
 
+# Why records of a share group are available again.
+_ENDS: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.LOCK_ENDED: "the lock of {earlier} ended before it acknowledged them",
+        Cause.RELEASED: "{earlier} released them",
+        Cause.MEMBER_LEFT: "{earlier} was gone before it acknowledged them: it left, its session ended, or its "
+        "connection was closed",
+        Cause.BROKER_RESTART: "the leader of the partition restarted or changed, and {earlier} lost its locks",
+        Cause.START_RESET: "an administrator has set the start offset of the group to {offset}",
+    }
+)
 _NEVER: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.COMMITTED: "{receiver} committed {offset}, and the group never got them",
@@ -93,7 +166,8 @@ _NEVER: Mapping[Cause, str] = MappingProxyType(
         "(auto.offset.reset=latest)",
         Cause.DELETED: "retention or DeleteRecords deleted them before the group had got them",
         Cause.TRUNCATED: "the log was truncated below the committed offset {offset}; new records have these offsets",
-        Cause.SEEN_LATE: "the partition was added while the group consumed the topic, and {receiver} began after them",
+        Cause.SEEN_LATE: "the partition was added while the group consumed the topic, and the group began after them",
+        Cause.START_RESET: _ENDS[Cause.START_RESET],
         Cause.RESET: "{receiver}, which is no member, set the committed offset forward to {offset}",
         Cause.SEEK: "{receiver} asked for a later offset by itself (seek)",
     }
@@ -109,5 +183,13 @@ _EXPLANATIONS: Mapping[Kind, Callable[[Fact], str]] = MappingProxyType(
         Kind.OUT_OF_ORDER: _explain_order,
         Kind.DELIVERED_AND_TRUNCATED: _explain_truncated,
         Kind.BLOCKED: _explain_blocked,
+        Kind.PROCESSED_TWICE: _explain_processed_twice,
+        Kind.COMMITTED_UNPROCESSED: _explain_committed_unprocessed,
+        Kind.NEVER_PROCESSED: _explain_never_processed,
+        Kind.PROCESSED_UNCOMMITTED: _explain_uncommitted,
+        Kind.LOCK_ENDED: _explain_lock_ended,
+        Kind.REJECTED: _explain_rejected,
+        Kind.ARCHIVED: _explain_archived,
+        Kind.ACKNOWLEDGEMENT_REFUSED: _explain_refused,
     }
 )

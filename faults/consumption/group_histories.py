@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FrameError
@@ -28,12 +28,22 @@ from .events import (
     Event,
     FetchedRange,
     GroupRecords,
+    LogEvent,
     OutOfRange,
+    ShareAcquired,
+    ShareChanged,
+    ShareRefused,
+    ShareRequest,
+    ShareReset,
+    ShareStarted,
     TruncatedLog,
 )
 from .group_history import GroupHistory, TopicPartition, client_name
 from .member_records import MemberRecords
-from .partition_history import Receiver
+from .partition_history import PartitionHistory, Receiver
+from .processed_events import EventSource, ProcessedEvents
+from .share_histories import ShareHistories
+from .share_history import ShareHistory
 
 # Groups, clients of no group, and ranges of each such client, that are kept.
 GROUPS_MAX = 1000
@@ -59,7 +69,10 @@ class GroupHistories:
         """topic_name_of: returns the name of a topic id, None for an unknown one."""
         self._topic_name_of = topic_name_of
         self._records = MemberRecords(topic_name_of)
+        self._shares = ShareHistories(topic_name_of, self.group)
         self.groups: dict[str, GroupHistory] = {}
+        # What applications have reported by event id.
+        self.processed_events = ProcessedEvents()
         # The groups of which clients are or were members.
         self._joined: dict[Client, set[str]] = {}
         # The groups of clients that commit without being members.
@@ -82,10 +95,22 @@ class GroupHistories:
 
     def forget_topic(self, topic: str) -> None:
         """Delete the histories of a topic."""
+        self.processed_events.forget_topic(topic)
         for group in self.groups.values():
             group.forget_topic(topic)
         for ranges in self._of_no_group.values():
             ranges[:] = [each for each in ranges if self._name_of(each.topic_key) != topic]
+
+    def processed(self, group_id: str, place: TopicPartition, offsets: Iterable[int]) -> None:
+        """Note the offsets of a partition that the application has reported as processed."""
+        processed = self.group(group_id).partition(place).processed
+        for offset in offsets:
+            processed.add(offset)
+
+    def processed_by_id(self, source: EventSource, events: Iterable[str]) -> None:
+        """Note the events that the application has reported as processed."""
+        self.group(source.group)
+        self.processed_events.add(source, events)
 
     def apply(self, event: Event) -> None:
         """Take the next event."""
@@ -104,22 +129,20 @@ class GroupHistories:
                 self._transaction_ended(event)
             case DeletedOffsets() | TruncatedLog():
                 self._log_changed(event)
+            case ShareRequest() | ShareStarted() | ShareReset() | ShareAcquired() | ShareChanged() | ShareRefused():
+                self._shares.apply(event)
 
     def _transaction_ended(self, event: EndedTransaction) -> None:
         for pending in self._pending.pop((event.log_partition, event.producer_id), ()):
             if event.is_commit:
                 self._committed(*pending)
 
-    def _log_changed(self, event: DeletedOffsets | TruncatedLog) -> None:
+    def _log_changed(self, event: LogEvent) -> None:
         place = (event.topic, event.partition)
         for group in self.groups.values():
-            history = group.partitions.get(place)
-            if history is None:
-                continue
-            if isinstance(event, DeletedOffsets):
-                history.deleted(event.deleted.end_offset)
-            else:
-                history.truncated(event.end_offset)
+            for history in (group.partitions.get(place), group.shares.get(place)):
+                if history is not None:
+                    _apply_log_change(history, event)
 
     def _name_of(self, topic_key: bytes) -> str | None:
         """Return the name of a topic from its id or its name."""
@@ -243,6 +266,13 @@ class GroupHistories:
             or (not group.had_members and group.has_received(client_name(commit.client), {place[0]}))
         )
         group.commit(commit, place, offset, is_consumer=is_consumer)
+
+
+def _apply_log_change(history: PartitionHistory | ShareHistory, event: LogEvent) -> None:
+    if isinstance(event, DeletedOffsets):
+        history.deleted(event.deleted.end_offset)
+    else:
+        history.truncated(event.end_offset)
 
 
 def _text_of(topic_key: bytes) -> str | None:

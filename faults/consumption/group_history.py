@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from .events import Client, CommitRequest, FetchedRange, OutOfRange
 from .partition_history import PartitionHistory, Receiver
+from .share_history import ShareHistory
 
 TopicPartition = tuple[str, int]
 
@@ -37,6 +38,7 @@ class GroupHistory:
     """One group.
 
     members: the present ones by id. partitions: those that were delivered, committed or assigned.
+    shares: the partitions of a share group. share_topics: how many partitions its topics had when it first used them.
     same_client: groups with a member of the same client, to which the same deliveries are counted.
     """
 
@@ -53,6 +55,8 @@ class GroupHistory:
         "members",
         "partitions",
         "same_client",
+        "share_topics",
+        "shares",
     )
 
     def __init__(self) -> None:
@@ -60,6 +64,8 @@ class GroupHistory:
         self.members: dict[str, Member] = {}
         self.partitions: dict[TopicPartition, PartitionHistory] = {}
         self.same_client: dict[str, Client] = {}
+        self.shares: dict[TopicPartition, ShareHistory] = {}
+        self.share_topics: dict[str, int] = {}
         self.had_members = False
         self.generation = -1
         self._former: dict[str, Member] = {}
@@ -85,8 +91,9 @@ class GroupHistory:
     def forget_topic(self, topic: str) -> None:
         """Delete the histories of a topic."""
         self._first_assigned.pop(topic, None)
-        for place in [each for each in self.partitions if each[0] == topic]:
-            del self.partitions[place]
+        self.share_topics.pop(topic, None)
+        self.partitions = {place: each for place, each in self.partitions.items() if place[0] != topic}
+        self.shares = {place: each for place, each in self.shares.items() if place[0] != topic}
 
     # -- members
 

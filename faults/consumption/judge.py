@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ...protocol.error_codes import ErrorCode
 from .explanations import explain
 from .facts import Cause, Fact, Kind
-from .group_history import GroupHistory
-from .group_verdict import GroupFinding, GroupPartition, GroupVerdict
+from .group_history import GroupHistory, TopicPartition
+from .group_verdict import GroupFinding, GroupPartition, GroupVerdict, ShareCounts
 from .partition_history import PartitionHistory
+from .processing import Processing, processing_facts
+from .share_history import ShareHistory
 
 # Findings in a verdict; the rest is a number.
 FINDINGS_MAX = 1000
 # Keys of records that a finding names.
 KEYS_MAX = 5
+NOTHING_REPORTED: Mapping[TopicPartition, Processing] = MappingProxyType({})
 
 
 class LogEnds(NamedTuple):
@@ -39,17 +44,30 @@ class ConsumedLogs(Protocol):
         ...
 
 
-def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> GroupVerdict:
-    """Return the verdict on a group."""
+def judge_group(
+    group_id: str,
+    history: GroupHistory,
+    logs: ConsumedLogs,
+    processed: Mapping[TopicPartition, Processing] = NOTHING_REPORTED,
+) -> GroupVerdict:
+    """Return the verdict on a group. processed: what the application has reported, by partition."""
     partitions: list[GroupPartition] = []
     findings: list[GroupFinding] = []
     left_out = 0
-    for (topic, index), partition in sorted(history.partitions.items()):
-        ends = logs.find_ends(topic, index)
-        partitions.append(_counted(topic, index, partition, ends))
+    histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
+        *history.partitions.items(),
+        *history.shares.items(),
+    ]
+    for (topic, index), partition in sorted(histories, key=itemgetter(0)):
+        ends, processing = logs.find_ends(topic, index), processed.get((topic, index))
         left_out += partition.facts_left_out
-        for fact in _facts_of(partition, ends):
-            findings.append(_finding(topic, index, fact, logs))
+        if isinstance(partition, ShareHistory):
+            partitions.append(_count_shared(topic, index, partition, ends))
+            facts = partition.facts()
+        else:
+            partitions.append(_counted(topic, index, partition, ends, processing))
+            facts = [*_facts_of(partition, ends, processing)]
+        findings += [_finding(topic, index, fact, logs) for fact in facts]
     left_out += max(0, len(findings) - FINDINGS_MAX)
     notes = [
         f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
@@ -64,9 +82,10 @@ def judge_group(group_id: str, history: GroupHistory, logs: ConsumedLogs) -> Gro
     )
 
 
-def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fact]:
-    yield from partition.facts
-    yield from partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
+def _facts_of(partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None) -> Iterator[Fact]:
+    missing = partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
+    yield from partition.facts if processing is None else processing_facts(partition, processing, missing)
+    yield from missing
     if ends is None or ends.open_producer is None:
         return
     position = partition.delivered.end
@@ -77,11 +96,13 @@ def _facts_of(partition: PartitionHistory, ends: LogEnds | None) -> Iterator[Fac
         yield Fact(Kind.BLOCKED, Cause.OPEN_TRANSACTION, stable, end, receiver=f"producer {ends.open_producer}")
 
 
-def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None) -> GroupPartition:
+def _counted(
+    topic: str, index: int, partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None
+) -> GroupPartition:
     delivered = sum(span.end - span.first for span in partition.delivered)
     committed = partition.committed
-    processed = 0
-    if committed is not None:
+    processed = 0 if processing is None else processing.offsets.count
+    if processing is None and committed is not None:
         processed = sum(span.end - span.first for span in partition.delivered.within(0, committed))
     lag = None
     if ends is not None:
@@ -91,9 +112,36 @@ def _counted(topic: str, index: int, partition: PartitionHistory, ends: LogEnds 
         partition=index,
         delivered=delivered,
         processed=processed,
+        processed_from="commits" if processing is None else "reports",
         committed=committed,
         high_watermark=None if ends is None else ends.high_watermark,
         lag=lag,
+    )
+
+
+def _count_shared(topic: str, index: int, partition: ShareHistory, ends: LogEnds | None) -> GroupPartition:
+    totals, lag = partition.totals, None
+    if ends is not None and partition.end is not None:
+        lag = partition.open_count + max(0, ends.high_watermark - partition.end)
+    return GroupPartition(
+        topic=topic,
+        partition=index,
+        delivered=partition.delivered_count,
+        processed=totals.accepted,
+        committed=partition.start,
+        high_watermark=None if ends is None else ends.high_watermark,
+        lag=lag,
+        share=ShareCounts(
+            acquired=partition.acquired_count,
+            acquisitions=totals.acquisitions,
+            accepted=totals.accepted,
+            released=totals.released,
+            rejected=totals.rejected,
+            archived=totals.archived,
+            locks_ended=totals.locks_ended,
+            members_left=totals.members_left,
+            delivery_counts=partition.delivery_counts,
+        ),
     )
 
 

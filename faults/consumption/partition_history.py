@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from .delivered_spans import DeliveredSpans, Span, outside
-from .facts import Cause, Fact, Kind
+from .facts import Cause, Fact, Kind, keep_fact
+from .processed_offsets import ProcessedOffsets
 
 if TYPE_CHECKING:
     from .events import FetchedRange
 
 # Fetches of the same offsets, one after the other, from which on a client hangs.
 HANGING_MIN = 5
-# Facts and missing ranges of one partition that are kept.
-FACTS_MAX = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,8 @@ class PartitionHistory:
     """One partition of one group.
 
     committed: the committed offset, None without one. is_seen_late: the partition was added while the group consumed
-    others of its topic. log_start: the least offset that the log has, as far as it was reported.
+    others of its topic. log_start: the least offset that the log has, as far as it was reported. processed: the offsets
+    that the application has reported.
     """
 
     __slots__ = (
@@ -85,11 +85,13 @@ class PartitionHistory:
         "facts_left_out",
         "is_seen_late",
         "log_start",
+        "processed",
     )
 
     def __init__(self) -> None:
         """Start without deliveries."""
         self.delivered = DeliveredSpans()
+        self.processed = ProcessedOffsets()
         self.committed: int | None = None
         self.is_seen_late = False
         self.log_start = 0
@@ -186,6 +188,7 @@ class PartitionHistory:
         for span in self.delivered.truncate(end):
             fact = Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, span.first, span.end, span.receiver)
             self._add(fact, span.request_id)
+        self.processed.truncate(end)
         for position in self._positions.values():
             position.end, position.back_until = min(position.end, end), min(position.back_until, end)
         self._missing = [replace(each, end=min(each.end, end)) for each in self._missing if each.first < end]
@@ -355,13 +358,4 @@ class PartitionHistory:
         self._keep(self.facts, fact, *request_ids)
 
     def _keep(self, facts: list[Fact], fact: Fact, *request_ids: int) -> None:
-        """Add a fact, or its offsets to the one that it continues."""
-        begun = next((each for each in reversed(facts) if fact.continues(each)), None)
-        if begun is not None:
-            begun.end = fact.end
-            begun.add_requests(*request_ids)
-        elif len(facts) < FACTS_MAX:
-            fact.add_requests(*request_ids)
-            facts.append(fact)
-        else:
-            self.facts_left_out += 1
+        self.facts_left_out += not keep_fact(facts, fact, *request_ids)

@@ -94,14 +94,14 @@ class TopicVerdict(Struct, kw_only=True, tag_field="of", tag="topic"):
         )
 
     def assert_exactly_once(self) -> None:
-        """Assert that every acknowledged record is in the log, and that no record is in it twice.
+        """Assert that every acknowledged record is in the log, that none is in it twice, and that no transaction hangs.
 
         A record that is in the log and was never acknowledged is no failure, nor is one that retention or DeleteRecords
         deleted. Raises AssertionError with the first findings, for a topic to which nothing was produced (test data
         is not), and if copies would not have been found (see forgotten).
         """
         __tracebackhide__ = True
-        self._check("exactly once", (ACKNOWLEDGED_LOST, APPENDED_TWICE))
+        self._check("exactly once", (ACKNOWLEDGED_LOST, APPENDED_TWICE, HANGING_TRANSACTION))
 
     def assert_nothing_lost(self) -> None:
         """Assert that every acknowledged record is in the log, or was deleted. Raises as assert_exactly_once."""
@@ -117,11 +117,13 @@ class TopicVerdict(Struct, kw_only=True, tag_field="of", tag="topic"):
         self._check("no duplicates", (APPENDED_TWICE,))
 
     def _check(self, wanted: str, kinds: Sequence[str]) -> None:
-        """Raise AssertionError if a batch of these kinds was counted. wanted: what was expected."""
+        """Raise AssertionError if something of these kinds was found. wanted: what was expected."""
         __tracebackhide__ = True
+        hanging = sum(finding.kind == HANGING_TRANSACTION for finding in self.findings)
         counts = {
             ACKNOWLEDGED_LOST: (self.batches.acknowledged_lost, "acknowledged batch lost", "acknowledged batches lost"),
             APPENDED_TWICE: (self.records.duplicates, "record in the log twice", "records in the log twice"),
+            HANGING_TRANSACTION: (hanging, "hanging transaction", "hanging transactions"),
         }
         failed = [counts[kind] for kind in kinds if counts[kind][0]]
         if failed:

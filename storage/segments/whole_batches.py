@@ -12,16 +12,16 @@ NO_OFFSET = -1
 # base_offset, length and last_offset_delta of a batch header.
 _SEARCHED = Struct(">qi11xi")
 _BASE_OFFSET = Struct(">q")
+_unpack_base = _BASE_OFFSET.unpack_from
 
 
 def first_offset_in(views: Sequence[memoryview]) -> int:
     """Return the base offset of the first batch in views; NO_OFFSET without one."""
-    if not views:
-        return NO_OFFSET
-    head = views[0]
-    if len(head) < _BASE_OFFSET.size:
-        head = memoryview(b"".join(view[: _BASE_OFFSET.size] for view in views))
-    return int(_BASE_OFFSET.unpack_from(head)[0]) if len(head) >= _BASE_OFFSET.size else NO_OFFSET
+    if views and len(views[0]) >= _BASE_OFFSET.size:
+        base_offset: int = _unpack_base(views[0])[0]
+        return base_offset
+    head = b"".join(view[: _BASE_OFFSET.size] for view in views)
+    return int(_unpack_base(head)[0]) if len(head) >= _BASE_OFFSET.size else NO_OFFSET
 
 
 def last_offset_in(views: Sequence[memoryview], indexed: IndexedBatch | None) -> int:

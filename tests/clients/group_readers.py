@@ -2,50 +2,82 @@
 
 from __future__ import annotations
 
-import asyncio
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from contextlib import suppress
+from typing import Any, ClassVar
 
 import confluent_kafka
 from confluent_kafka import TopicPartition as ConfluentPartition
 
-from .aiokafka_client import EventLoopBridge, aiokafka
-from .kafka_python_client import kafka
+from .aiokafka_client import EventLoopBridge, aiokafka, aiokafka_errors
+from .kafka_python_client import kafka, kafka_errors
 
 TOPIC = "orders"
 PATIENCE_S = 10
-# A static member leaves no gap in the group, and this long a client that is gone has its partitions.
-SESSION_MS = 6_000
+READ_MS = 1_000
+POLL_MS = 50
+# kafka-python 3.0.12 stays without an assignment if a shorter poll ends in a rebalance.
+KAFKA_PYTHON_POLL_MS = 500
+# Configs of all readers, by Kafka's names with underscores: short waits, so that a test need not wait either.
+CONFIGS: dict[str, Any] = {
+    "auto_offset_reset": "earliest",
+    "enable_auto_commit": False,
+    "retry_backoff_ms": 50,
+    "fetch_max_wait_ms": 100,
+}
 
 
-class Reader(Protocol):
-    """A consumer of the first partition of the topic, in a group."""
+class Reader(ABC):
+    """A consumer of the topic, in a group. Offsets are those of partition 0 where no partition is named.
+
+    error: what the client raises.
+    """
+
+    error: ClassVar[type[Exception]]
 
     def read(self, count: int) -> list[int]:
         """Read so many records, and return their offsets."""
-        ...
+        offsets: list[int] = []
+        deadline = time.monotonic() + PATIENCE_S
+        while len(offsets) < count:
+            assert time.monotonic() < deadline, f"{len(offsets)} of {count} records in {PATIENCE_S} s"
+            offsets += [offset for _, offset in self.receive(READ_MS, count - len(offsets))]
+        return offsets
 
-    def commit(self, offset: int) -> None:
+    def poll(self) -> list[tuple[int, int]]:
+        """Return the partitions and offsets of the records that come at once, perhaps none, and ignore errors."""
+        with suppress(self.error):
+            return self.receive(POLL_MS, 100)
+        return []
+
+    @abstractmethod
+    def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
+        """Return the partitions and offsets of the next records: those that come in this time, and at most so many."""
+
+    @abstractmethod
+    def commit(self, offset: int, partition: int = 0) -> None:
         """Commit an offset."""
-        ...
 
+    @abstractmethod
     def seek(self, offset: int) -> None:
         """Go on at an offset."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
-        """Leave the group, without a commit."""
-        ...
+        """Leave the group, without a commit unless the client commits by itself."""
 
 
-# Makes a reader: the address, the group, and options: client_id, instance, reset.
+# Makes a reader: the address and the group; options: client_id, and Kafka's configs with underscores.
 MakeReader = Callable[..., Reader]
 
 
-class ConfluentReader:
+class ConfluentReader(Reader):
     """confluent_kafka.Consumer."""
 
     protocol = "classic"
+    error = confluent_kafka.KafkaException
 
     def __init__(
         self,
@@ -53,35 +85,30 @@ class ConfluentReader:
         group: str,
         *,
         client_id: str = "worker",
-        instance: str | None = None,
-        reset: str = "earliest",
+        **configs: Any,
     ) -> None:
-        config: dict[str, str | int | float | bool] = {
+        config: dict[str, Any] = {
             "bootstrap.servers": bootstrap,
             "group.id": group,
             "client.id": client_id,
             "group.protocol": self.protocol,
-            "auto.offset.reset": reset,
-            "enable.auto.commit": False,
+            "fetch.error.backoff.ms": 50,
+            **{name.replace("_", "."): value for name, value in {**CONFIGS, **configs}.items()},
         }
-        if instance is not None:
-            config["group.instance.id"] = instance
-        self._consumer = confluent_kafka.Consumer(config)
+        config["fetch.wait.max.ms"] = config.pop("fetch.max.wait.ms")
+        self._consumer = confluent_kafka.Consumer(config, logger=_Silent())
         self._consumer.subscribe([TOPIC])
 
-    def read(self, count: int) -> list[int]:
-        offsets: list[int] = []
-        while len(offsets) < count:
-            message = self._consumer.poll(PATIENCE_S)
-            assert message is not None, f"{len(offsets)} of {count} records in {PATIENCE_S} s"
-            if message.error() is None:
-                offset = message.offset()
-                assert offset is not None
-                offsets.append(offset)
-        return offsets
+    def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
+        records: list[tuple[int, int]] = []
+        for message in self._consumer.consume(most, wait_ms / 1000):
+            partition, offset = message.partition(), message.offset()
+            if message.error() is None and partition is not None and offset is not None:
+                records.append((partition, offset))
+        return records
 
-    def commit(self, offset: int) -> None:
-        self._consumer.commit(offsets=[ConfluentPartition(TOPIC, 0, offset)], asynchronous=False)
+    def commit(self, offset: int, partition: int = 0) -> None:
+        self._consumer.commit(offsets=[ConfluentPartition(TOPIC, partition, offset)], asynchronous=False)
 
     def seek(self, offset: int) -> None:
         self._consumer.seek(ConfluentPartition(TOPIC, 0, offset))
@@ -90,14 +117,23 @@ class ConfluentReader:
         self._consumer.close()
 
 
+class _Silent:
+    """A logger of librdkafka, which tells of each connection that a test resets."""
+
+    def log(self, *_: object) -> None:
+        """Log nothing."""
+
+
 class ConsumerProtocolReader(ConfluentReader):
     """confluent_kafka.Consumer with the consumer protocol (KIP-848)."""
 
     protocol = "consumer"
 
 
-class AiokafkaReader:
+class AiokafkaReader(Reader):
     """aiokafka.AIOKafkaConsumer."""
+
+    error = aiokafka_errors.KafkaError
 
     def __init__(
         self,
@@ -105,33 +141,29 @@ class AiokafkaReader:
         group: str,
         *,
         client_id: str = "worker",
-        instance: str | None = None,
-        reset: str = "earliest",
+        **configs: Any,
     ) -> None:
         self._loop = EventLoopBridge()
-        self._consumer: Any = None
-        self._loop.run(self._start(bootstrap, group, client_id, instance, reset))
 
-    async def _start(self, bootstrap: str, group: str, client_id: str, instance: str | None, reset: str) -> None:
-        self._consumer = aiokafka.AIOKafkaConsumer(
-            TOPIC,
-            bootstrap_servers=bootstrap,
-            group_id=group,
-            client_id=client_id,
-            group_instance_id=instance,
-            auto_offset_reset=reset,
-            enable_auto_commit=False,
-        )
-        await self._consumer.start()
+        async def start() -> Any:
+            consumer = aiokafka.AIOKafkaConsumer(
+                TOPIC,
+                bootstrap_servers=bootstrap,
+                group_id=group,
+                client_id=client_id,
+                **CONFIGS | configs,
+            )
+            await consumer.start()
+            return consumer
 
-    def read(self, count: int) -> list[int]:
-        return self._loop.run(self._read(count))
+        self._consumer: Any = self._loop.run(start())
 
-    async def _read(self, count: int) -> list[int]:
-        return [(await asyncio.wait_for(self._consumer.getone(), PATIENCE_S)).offset for _ in range(count)]
+    def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
+        found = self._loop.run(self._consumer.getmany(timeout_ms=wait_ms, max_records=most))
+        return [(each.partition, each.offset) for records in found.values() for each in records]
 
-    def commit(self, offset: int) -> None:
-        self._loop.run(self._consumer.commit({aiokafka.TopicPartition(TOPIC, 0): offset}))
+    def commit(self, offset: int, partition: int = 0) -> None:
+        self._loop.run(self._consumer.commit({aiokafka.TopicPartition(TOPIC, partition): offset}))
 
     def seek(self, offset: int) -> None:
         self._consumer.seek(aiokafka.TopicPartition(TOPIC, 0), offset)
@@ -141,8 +173,10 @@ class AiokafkaReader:
         self._loop.close()
 
 
-class KafkaPythonReader:
+class KafkaPythonReader(Reader):
     """kafka.KafkaConsumer."""
+
+    error = kafka_errors.KafkaError
 
     def __init__(
         self,
@@ -150,32 +184,31 @@ class KafkaPythonReader:
         group: str,
         *,
         client_id: str = "worker",
-        instance: str | None = None,
-        reset: str = "earliest",
+        **configs: Any,
     ) -> None:
+        chosen = CONFIGS | configs
         self._consumer: Any = kafka.KafkaConsumer(
             TOPIC,
             bootstrap_servers=bootstrap,
             group_id=group,
             client_id=client_id,
-            group_instance_id=instance,
-            auto_offset_reset=reset,
-            enable_auto_commit=False,
-            consumer_timeout_ms=PATIENCE_S * 1000,
+            **chosen,
         )
+        self._commits: bool = chosen["enable_auto_commit"]
 
-    def read(self, count: int) -> list[int]:
-        return [next(self._consumer).offset for _ in range(count)]
+    def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
+        found = self._consumer.poll(max(wait_ms, KAFKA_PYTHON_POLL_MS), max_records=most)
+        return [(each.partition, each.offset) for records in found.values() for each in records]
 
-    def commit(self, offset: int) -> None:
+    def commit(self, offset: int, partition: int = 0) -> None:
         committed = kafka.OffsetAndMetadata(offset, "", -1)
-        self._consumer.commit({kafka.TopicPartition(TOPIC, 0): committed})
+        self._consumer.commit({kafka.TopicPartition(TOPIC, partition): committed})
 
     def seek(self, offset: int) -> None:
         self._consumer.seek(kafka.TopicPartition(TOPIC, 0), offset)
 
     def close(self) -> None:
-        self._consumer.close(autocommit=False)
+        self._consumer.close(autocommit=self._commits)
 
 
 READERS: dict[str, MakeReader] = {

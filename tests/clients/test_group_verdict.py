@@ -76,7 +76,7 @@ def assert_clean(verdict: GroupVerdict) -> None:
 
 def read_by_two(broker: Broker, make_reader: MakeReader, *, committed: int, **second: str) -> GroupVerdict:
     """Return the verdict after one consumer has read 10 records and committed, and another one has read the rest."""
-    options = {"instance": second["instance"]} if "instance" in second else {}
+    options = {"group_instance_id": second["group_instance_id"]} if "group_instance_id" in second else {}
     first = make_reader(broker.bootstrap_servers, GROUP, **options)
     assert first.read(10) == list(range(10))
     first.commit(committed)
@@ -113,7 +113,7 @@ def test_client_that_restarts_before_a_commit_gets_records_twice(broker: Broker,
 def test_static_member_that_restarts_before_a_commit_gets_records_twice(
     broker: Broker, make_reader: MakeReader
 ) -> None:
-    verdict = read_by_two(broker, make_reader, committed=4, client_id="another name", instance="one")
+    verdict = read_by_two(broker, make_reader, committed=4, client_id="another name", group_instance_id="one")
 
     finding = the_finding(verdict)
 
@@ -121,7 +121,7 @@ def test_static_member_that_restarts_before_a_commit_gets_records_twice(
 
 
 def test_static_member_that_restarts_after_a_commit_is_clean(broker: Broker, make_reader: MakeReader) -> None:
-    assert_clean(read_by_two(broker, make_reader, committed=10, instance="one"))
+    assert_clean(read_by_two(broker, make_reader, committed=10, group_instance_id="one"))
 
 
 def read_with_commits(broker: Broker, make_reader: MakeReader, *commits: int) -> GroupVerdict:
@@ -196,7 +196,7 @@ def test_retention_ahead_of_a_slow_consumer_and_a_reset_to_the_end_skip_records(
     append(broker, 10)
     delete_records(broker, 15)
     before = broker.journal.last_id
-    reader = make_reader(broker.bootstrap_servers, GROUP, reset="latest")
+    reader = make_reader(broker.bootstrap_servers, GROUP, auto_offset_reset="latest")
     with ThreadPoolExecutor() as pool:
         read = pool.submit(reader.read, 1)
         wait_until_reset(broker, before)
@@ -216,7 +216,7 @@ def test_retention_ahead_of_a_slow_consumer_and_a_reset_to_the_end_skip_records(
 def test_consumer_that_keeps_up_with_retention_is_clean(broker: Broker, make_reader: MakeReader) -> None:
     read_with_commits(broker, make_reader, 10)
     append(broker, 10)
-    reader = make_reader(broker.bootstrap_servers, GROUP, reset="latest")
+    reader = make_reader(broker.bootstrap_servers, GROUP, auto_offset_reset="latest")
     assert reader.read(10) == list(range(10, 20))
     reader.commit(20)
     reader.close()

@@ -121,11 +121,15 @@ def capture(addresses: Addresses, output: TextIO) -> None:
 
 
 def _end_of(address: str, frames: Sequence[bytes]) -> dict[str, object]:
+    started = time.monotonic()
     with WireConnection(address) as connection:
         for frame in frames[:-1]:
+            started = time.monotonic()
             connection.send(frame)
             connection.receive_frame()
-        started = time.monotonic()
+        if frames[-1]:
+            # A silent client is idle from its last request on, however late it reads the response.
+            started = time.monotonic()
         connection.send(frames[-1])
         rest = connection.receive_until_closed()
         elapsed_ms = (time.monotonic() - started) * 1000

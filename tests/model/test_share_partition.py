@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
+from fauxka.broker.coordinators.share.record_state import ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -20,6 +21,7 @@ from fauxka.broker.coordinators.share.share_partition import (
     SharePartition,
 )
 from fauxka.broker.coordinators.share.share_state import ANY_EPOCH, ShareStateChange, ShareStates
+from fauxka.faults.consumption.events import ShareChange
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
@@ -40,6 +42,7 @@ class Sharing(RuleBasedStateMachine):
     def begin(self, updates: int, deliveries_max: int) -> None:
         self.limits = ShareLimits(deliveries_max, LOCK_MS, 1000)
         self.clock = ManualClock()
+        self.reported: list[ShareChange] = []
         config = {"share.coordinator.snapshot.update.records.per.snapshot": str(updates)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
         self.states = self._states()
@@ -63,7 +66,7 @@ class Sharing(RuleBasedStateMachine):
             state.batches,
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
-            write=self._write,
+            outputs=ShareOutputs(self._write, self.reported.extend),
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:

@@ -110,6 +110,8 @@ def test_a_batch_behind_the_abort_of_its_transaction_hangs_without_verification(
             "read_committed consumers do not read offset 4 and what follows"
         )
         assert read_committed(broker) == [b"before"]
+        with pytest.raises(AssertionError, match="expected exactly once, found 1 hanging transaction\\n"):
+            broker.verdict(TOPIC).assert_exactly_once()
 
 
 def test_the_end_of_the_next_transaction_ends_one_that_hangs() -> None:

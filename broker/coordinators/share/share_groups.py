@@ -9,6 +9,7 @@ import logging
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from ....faults.consumption.events import ShareReset
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.java_long import wrapped_long
@@ -152,6 +153,7 @@ class ShareGroups:
         epoch = NO_GROUP_EPOCH if group is None else group.group_epoch
         key = ShareKey(group_id, topic_id, index)
         self._nodes.initialize_state(key, epoch, start_offset)
+        self._nodes.report(ShareReset(key))
         self._nodes.close_partition(key)
 
     def delete_states(self, group_id: str, topic_id: bytes) -> None:
@@ -183,6 +185,7 @@ class ShareGroups:
 
     def _delete_state(self, key: ShareKey) -> None:
         self._nodes.delete_state(key)
+        self._nodes.report(ShareReset(key))
         self._nodes.close_partition(key)
 
     def remove_topics(self, topic_ids: Collection[bytes]) -> None:

@@ -20,6 +20,7 @@ from .share_state import ShareStateChange, ShareStates, coordinator_key
 from .state_batches import NO_OFFSET
 
 if TYPE_CHECKING:
+    from ....faults.consumption.events import ShareEvent
     from ...metadata.controller import Controller
     from ...metadata.metadata_image import MetadataImage
     from ...replica.partition import Partition
@@ -55,14 +56,17 @@ class ShareNodes:
         controller: Controller,
         find_node: Callable[[int], ShareNode | None],
         is_current: Callable[[], bool],
+        report: Callable[[ShareEvent], None],
     ) -> None:
         """find_node: returns a node by its id, this one too, or None if it cannot be reached.
 
         is_current: returns whether this node still has these coordinators. A crash or a reset ends them.
+        report: gets what share groups deliver, for their verdicts.
         """
         self._controller = controller
         self._find_node = find_node
         self._is_current = is_current
+        self.report = report
 
     @property
     def _image(self) -> MetadataImage:

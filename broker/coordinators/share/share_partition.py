@@ -27,9 +27,19 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from ....faults.consumption.events import ShareChange, ShareEnd
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import DeliveryState, StateBatch
-from .record_state import AcquiredRecords, InFlightBatch, RecordState, Run, state_batches
+from .record_state import (
+    AcquiredRecords,
+    InFlightBatch,
+    RecordState,
+    Run,
+    ShareOutputs,
+    count_done,
+    fill_gaps,
+    state_batches,
+)
 
 if TYPE_CHECKING:
     from .share_locks import ShareLocks
@@ -45,6 +55,7 @@ _ACKNOWLEDGED_STATES = {
     RELEASE: DeliveryState.AVAILABLE,
     REJECT: DeliveryState.ARCHIVED,
 }
+_ENDS = {GAP: ShareEnd.GAP, ACCEPT: ShareEnd.ACCEPTED, RELEASE: ShareEnd.RELEASED, REJECT: ShareEnd.REJECTED}
 # The least delivery count after which a batch is delivered in smaller parts.
 _UNTHROTTLED_DELIVERIES_MIN = 2
 # The delay before the write of an expired lock is tried again.
@@ -75,16 +86,13 @@ class ShareLimits:
 
 
 class _Change(NamedTuple):
-    """The next state of a range of records in one batch."""
+    """The next state of a range of records in one batch, and what ends their acquisition, if it ends."""
 
     batch: InFlightBatch
     first_offset: int
     last_offset: int
     state: RecordState
-
-
-# Writes the start offset, the number of done records from there on, and the changed batches. Raises KafkaError.
-WriteState = Callable[[int, int, tuple[StateBatch, ...]], None]
+    end: ShareEnd | None = None
 
 
 class SharePartition:
@@ -96,6 +104,7 @@ class SharePartition:
         "_latest_lock",
         "_limits",
         "_locks",
+        "_report",
         "_waiting",
         "_write",
         "end_offset",
@@ -109,14 +118,14 @@ class SharePartition:
         *,
         limits: Callable[[], ShareLimits],
         locks: ShareLocks,
-        write: WriteState,
+        outputs: ShareOutputs,
     ) -> None:
         """Restore the state that was written. batches: the states of records from start_offset on."""
         self.start_offset = start_offset
-        self._batches = _fill_gaps(start_offset, batches)
+        self._batches = fill_gaps(start_offset, batches)
         self.end_offset = self._batches[-1].last_offset if self._batches else start_offset - 1
         self._limits = limits
-        self._write = write
+        self._write, self._report = outputs
         self._locks = locks
         self._latest_lock = 0
         self._is_closed = False
@@ -132,6 +141,11 @@ class SharePartition:
                 if state.state is DeliveryState.AVAILABLE:
                     return first
         return self.end_offset + 1
+
+    def available(self) -> list[tuple[int, int]]:
+        """Return the first and last offset of the records that are available."""
+        runs = [run for batch in self._batches for run in batch.runs(self.start_offset, batch.last_offset)]
+        return [(first, last) for first, last, state in runs if state.state is DeliveryState.AVAILABLE]
 
     @property
     def can_acquire(self) -> bool:
@@ -206,19 +220,20 @@ class SharePartition:
                     break
         return acquired
 
-    def archive(self, first_offset: int, last_offset: int) -> None:
-        """Archive records that are never delivered: those of aborted transactions, and markers."""
+    def archive(self, first_offset: int, last_offset: int, end: ShareEnd = ShareEnd.SKIPPED) -> None:
+        """Archive records that are never delivered: those of aborted transactions, markers, and deleted ones."""
         archived = RecordState(DeliveryState.ARCHIVED, 0)
         for batch in self._batches:
             for first, last, state in batch.runs(first_offset, last_offset):
                 if not state.is_done:
                     batch.set_state(first, last, archived)
+        self._report([ShareChange(first_offset, last_offset, end)])
         self._advance_past_done()
 
     def advance_to_log_start(self, log_start_offset: int) -> None:
         """Archive the records that the log has deleted."""
         if log_start_offset > self.start_offset:
-            self.archive(self.start_offset, log_start_offset - 1)
+            self.archive(self.start_offset, log_start_offset - 1, ShareEnd.DELETED)
             self.start_offset = log_start_offset
             self.end_offset = max(self.end_offset, log_start_offset - 1)
             self._advance_past_done()
@@ -253,11 +268,18 @@ class SharePartition:
             for run_first, run_last, state in batch.runs(max(first, self.start_offset), last):
                 _check_owner(state, member_id, is_whole=is_whole)
                 if len(types) == 1:
-                    changes.append(_Change(batch, run_first, run_last, self._state_after(state, types[0])))
+                    changes.append(self._change(batch, (run_first, run_last), state, types[0]))
                 else:
-                    for offset in range(run_first, run_last + 1):
-                        changes.append(_Change(batch, offset, offset, self._state_after(state, types[offset - first])))
+                    changes += [
+                        self._change(batch, (offset, offset), state, types[offset - first])
+                        for offset in range(run_first, run_last + 1)
+                    ]
         return changes
+
+    def _change(
+        self, batch: InFlightBatch, offsets: tuple[int, int], state: RecordState, acknowledge_type: int
+    ) -> _Change:
+        return _Change(batch, *offsets, self._state_after(state, acknowledge_type), _ENDS.get(acknowledge_type))
 
     def _state_after(self, state: RecordState, acknowledge_type: int) -> RecordState:
         if acknowledge_type == RENEW:
@@ -269,14 +291,15 @@ class SharePartition:
 
     def release(self, member_id: str) -> None:
         """Release the records of a member whose session has ended. Raises KafkaError, see acknowledge."""
-        self._release(lambda state: state.member_id == member_id, self.start_offset, self.end_offset)
+        among = (self.start_offset, self.end_offset)
+        self._release(lambda state: state.member_id == member_id, among, ShareEnd.MEMBER_LEFT)
 
-    def _release(self, is_selected: Callable[[RecordState], bool], first_offset: int, last_offset: int) -> int:
+    def _release(self, is_selected: Callable[[RecordState], bool], among: tuple[int, int], end: ShareEnd) -> int:
         """Release the acquired records that are selected, and return their number. Raises KafkaError."""
         changes = [
-            _Change(batch, first, last, self._state_after(state, RELEASE))
+            _Change(batch, first, last, self._state_after(state, RELEASE), end)
             for batch in self._batches
-            for first, last, state in batch.runs(first_offset, last_offset)
+            for first, last, state in batch.runs(*among)
             if state.state is DeliveryState.ACQUIRED and is_selected(state)
         ]
         self._apply(changes)
@@ -288,15 +311,16 @@ class SharePartition:
         ended = [each for each in changes if each.state.state is not DeliveryState.ACQUIRED]
         if ended:
             written: list[Run] = [(each.first_offset, each.last_offset, each.state) for each in ended]
-            done_count = _count_done(written) + sum(
-                _count_done(batch.runs(self.start_offset, self.end_offset)) for batch in self._batches
+            done_count = count_done(written) + sum(
+                count_done(batch.runs(self.start_offset, self.end_offset)) for batch in self._batches
             )
             self._write(self.start_offset, done_count, state_batches(written))
-        for batch, first, last, state in ended:
+        for batch, first, last, state, _ in ended:
             batch.set_state(first, last, state)
         for change in renewed:
             self._lock(change)
         if ended:
+            self._report([reported for each in ended if (reported := _reported(each)) is not None])
             self._advance_past_done()
             if any(each.state.state is DeliveryState.AVAILABLE for each in ended):
                 self.wake()
@@ -317,14 +341,14 @@ class SharePartition:
     def _lock(self, change: _Change) -> None:
         """Lock acquired records for their member until share.record.lock.duration.ms is over."""
         self._latest_lock += 1
-        batch, first, last, state = change
+        batch, first, last, state, _ = change
         batch.set_state(first, last, replace(state, lock=self._latest_lock))
         self._schedule_lock_end(self._latest_lock, first, last, self._limits().lock_ms)
 
     def _schedule_lock_end(self, lock: int, first: int, last: int, delay_ms: int) -> None:
         def end() -> None:
             try:
-                released = self._release(lambda state: state.lock == lock, first, last)
+                released = self._release(lambda state: state.lock == lock, (first, last), ShareEnd.LOCK_ENDED)
             except KafkaError as error:
                 if self._is_closed:
                     # The write was fenced.
@@ -358,20 +382,11 @@ class SharePartition:
             callback()
 
 
-def _fill_gaps(start_offset: int, batches: Sequence[StateBatch]) -> list[InFlightBatch]:
-    """Return the batches with available ones in the gaps, whose records were acquired and never acknowledged."""
-    filled: list[InFlightBatch] = []
-    next_offset = start_offset
-    for first, last, state, count in batches:
-        if first > next_offset:
-            filled.append(InFlightBatch(next_offset, first - 1, RecordState(DeliveryState.AVAILABLE, 0)))
-        filled.append(InFlightBatch(first, last, RecordState(state, count)))
-        next_offset = last + 1
-    return filled
-
-
-def _count_done(runs: Sequence[Run]) -> int:
-    return sum(last - first + 1 for first, last, state in runs if state.is_done)
+def _reported(change: _Change) -> ShareChange | None:
+    if change.end is None:
+        return None
+    is_archived = change.state.state is DeliveryState.ARCHIVED and change.end not in (ShareEnd.REJECTED, ShareEnd.GAP)
+    return ShareChange(change.first_offset, change.last_offset, change.end, is_archived)
 
 
 def _check_owner(state: RecordState, member_id: str, *, is_whole: bool) -> None:

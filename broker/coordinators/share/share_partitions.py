@@ -12,8 +12,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ....faults.consumption.events import ShareChange, ShareChanged, ShareStarted
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
+from .record_state import ShareOutputs
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_locks import ShareLocks
 from .share_partition import SharePartition
@@ -89,13 +91,24 @@ class SharePartitions:
             change = ShareStateChange(state.state_epoch, leader_epoch, first_offset, complete_count, batches)
             self._write_state(key, change)
 
-        return SharePartition(
+        def report(changes: Sequence[ShareChange]) -> None:
+            self._nodes.report(ShareChanged(key, changes))
+
+        created = SharePartition(
             start_offset,
             state.batches,
             limits=partial(self.settings.limits, key.group_id),
             locks=ShareLocks(self._replicas.clock, f"{partition.topic_name}-{partition.index} of {key.group_id}"),
-            write=write,
+            outputs=ShareOutputs(write, report),
         )
+        self._report_started(key, partition, created)
+        return created
+
+    def _report_started(self, key: ShareKey, partition: Partition, created: SharePartition) -> None:
+        topic = self._replicas.image.find_topic_by_id(key.topic_id)
+        count = 0 if topic is None else len(topic.partitions)
+        end_offset = created.end_offset + 1
+        self._nodes.report(ShareStarted(key, partition.log.log_start_offset, created.available(), end_offset, count))
 
     def _write_state(self, key: ShareKey, change: ShareStateChange) -> None:
         """Write a change of a share partition. A share partition that is fenced is closed.

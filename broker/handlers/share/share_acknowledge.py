@@ -17,11 +17,12 @@ from ....protocol.messages.share_acknowledge import (
     ShareAcknowledgeResponse,
 )
 from ....protocol.messages.share_acknowledge import ShareAcknowledgeTopicResponse as TopicResult
-from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
+from ...coordinators.share.acknowledgements import AcknowledgeErrors
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.observed_share import acknowledge_observed
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import Step
 
@@ -46,7 +47,8 @@ def _handle(
         for topic in request.topics
         for partition in topic.partitions
     }
-    errors = acknowledge(node.replicas, partitions, (group_id, member_id), acknowledged, may_renew=request.is_renew_ack)
+    member = (group_id, member_id)
+    _, errors = acknowledge_observed(context, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         partitions.end_session(session)
     response = ShareAcknowledgeResponse(

@@ -20,13 +20,14 @@ from ....protocol.messages.share_fetch import (
 )
 from ....protocol.messages.share_fetch import AcquiredRecords as AcquiredResult
 from ....protocol.messages.share_fetch import ShareFetchableTopicResponse as TopicResult
-from ...coordinators.share.acknowledgements import AcknowledgeErrors, acknowledge
+from ...coordinators.share.acknowledgements import AcknowledgeErrors
 from ...coordinators.share.share_fetcher import Fetched, ShareFetcher, ShareFetchLimits
 from ...coordinators.share.share_sessions import FINAL_EPOCH, FIRST_EPOCH, PartitionKey, ShareSession
 from ...replica.delayed_read import DelayedRead
 from ...requests.advertised_endpoint import endpoints_of, leaders_after_errors
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import SHARE_PROTOCOL, served_by
+from ...requests.observed_share import acknowledge_observed
 from ...requests.request_context import RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import Step
@@ -54,7 +55,7 @@ def _handle(
     except KafkaError as error:
         return ShareFetchResponse(error_code=error.code)
     member = (group_id, member_id)
-    errors = acknowledge(node.replicas, partitions, member, acknowledged, may_renew=request.is_renew_ack)
+    observed, errors = acknowledge_observed(context, member, acknowledged, may_renew=request.is_renew_ack)
     if request.share_session_epoch == FINAL_EPOCH:
         partitions.end_session(session)
     keys = [] if _wants_nothing(request) else session.fetch_order(request.share_session_epoch)
@@ -68,9 +69,11 @@ def _handle(
     fetcher = ShareFetcher(node.replicas, partitions, member, keys, limits)
 
     def respond() -> ShareFetchResponse:
+        fetched = fetcher.fetch()
+        observed.acquired(fetched)
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=partitions.settings.lock_ms(group_id),
-            responses=_topic_results(session, fetcher.fetch(), errors),
+            responses=_topic_results(session, fetched, errors),
         )
         _add_leaders(context, response)
         return response

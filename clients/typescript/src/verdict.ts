@@ -54,10 +54,13 @@ export class TopicVerdict {
   }
 
   /**
-   * Throws AssertionError unless every acknowledged record is in the log and none is in it twice, and for a topic to
-   * which nothing was produced. A record that was never acknowledged is no failure, nor is one that retention deleted.
+   * Throws AssertionError unless every acknowledged record is in the log, none is in it twice and no transaction hangs, and
+   * for a topic to which nothing was produced (test data is not). A record that was never acknowledged is no failure, nor is
+   * one that retention deleted.
    */
-  assertExactlyOnce(): void { this.#check("exactly once", ["acknowledged_lost", "appended_twice"]); }
+  assertExactlyOnce(): void {
+    this.#check("exactly once", ["acknowledged_lost", "appended_twice", "hanging_transaction"]);
+  }
 
   /** Throws AssertionError unless every acknowledged record is in the log, or was deleted. */
   assertNothingLost(): void { this.#check("nothing lost", ["acknowledged_lost"]); }
@@ -70,14 +73,20 @@ export class TopicVerdict {
     const fail = (...lines: string[]) => {
       throw new AssertionError({ message: lines.join("\n") });
     };
-    if (!records.inLog && !records.deleted && Object.values(batches).every((count) => count === 0)) {
+    if (Object.values(batches).every((count) => count === 0)) {
       fail(`nothing was produced to "${topic}", so there is nothing to judge`);
     }
     const lost = kinds.includes("acknowledged_lost") ? batches.acknowledgedLost : 0;
     const copied = kinds.includes("appended_twice") ? records.duplicates : 0;
-    const found = [lost && `acknowledged batches lost: ${lost}`, copied && `records in the log twice: ${copied}`];
-    if (lost || copied) {
-      fail(`${topic}: expected ${wanted}, found ${found.filter(Boolean).join(", ")}`, ...this.#linesOf(kinds));
+    const hanging = kinds.includes("hanging_transaction")
+      ? this.findings.filter((finding) => finding.kind === "hanging_transaction").length : 0;
+    const found = [
+      lost && `acknowledged batches lost: ${lost}`,
+      copied && `records in the log twice: ${copied}`,
+      hanging && `hanging transactions: ${hanging}`,
+    ].filter(Boolean);
+    if (found.length) {
+      fail(`${topic}: expected ${wanted}, found ${found.join(", ")}`, ...this.#linesOf(kinds));
     }
     if (this.forgotten && kinds.includes("appended_twice")) {
       fail(`${topic}: copies of ${this.forgotten} unacknowledged batches, too many to keep, would not have been found`);

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.broker.coordinators.share.record_state import AcquiredRecords
+from fauxka.broker.coordinators.share.record_state import AcquiredRecords, ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
@@ -17,6 +17,7 @@ from fauxka.broker.coordinators.share.share_partition import (
     ShareLimits,
     SharePartition,
 )
+from fauxka.faults.consumption.events import ShareChange
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.stored_records.share_state_records import DeliveryState, StateBatch
 
@@ -34,6 +35,7 @@ class Play:
         self.clock = ManualClock()
         self.limits = ShareLimits(delivery_count_max, LOCK_MS, locks_max)
         self.written: list[Written] = []
+        self.reported: list[ShareChange] = []
         self.fails = False
         self.partition = self.led(0, ())
 
@@ -43,7 +45,7 @@ class Play:
             batches,
             limits=lambda: self.limits,
             locks=ShareLocks(self.clock, "orders-0 of group"),
-            write=self._write,
+            outputs=ShareOutputs(self._write, self.reported.extend),
         )
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:

@@ -11,7 +11,8 @@ import java.util.stream.Collectors;
  */
 public record Verdict(
     String topic, Batches batches, Records records, List<Finding> findings, int findingsLeftOut, int forgotten) {
-    private static final List<String> NOT_EXACTLY_ONCE = List.of("acknowledged_lost", "appended_twice");
+    private static final List<String> NOT_EXACTLY_ONCE = List.of(
+        "acknowledged_lost", "appended_twice", "hanging_transaction");
     /** The first findings show the cause. */
     private static final int FINDINGS_SHOWN = 5;
 
@@ -36,16 +37,18 @@ public record Verdict(
     }
 
     /**
-     * Asserts that every acknowledged batch is in the log, and that no record is in it twice. Fails too if nothing was
-     * produced, and if copies would not have been found.
+     * Asserts that every acknowledged batch is in the log, that no record is in it twice, and that no transaction hangs.
+     * Fails too if nothing was produced (test data is not), and if copies would not have been found.
      */
     public void assertExactlyOnce() {
-        if (batches.acknowledgedLost > 0 || records.duplicates > 0) {
+        long hanging = findings.stream().filter(each -> each.kind.equals("hanging_transaction")).count();
+        if (batches.acknowledgedLost > 0 || records.duplicates > 0 || hanging > 0) {
             throw new AssertionError(
-                "%s: expected exactly once, found acknowledged batches lost: %d, records in the log twice: %d%s"
-                    .formatted(topic, batches.acknowledgedLost, records.duplicates, shownFindings()));
+                ("%s: expected exactly once, found acknowledged batches lost: %d, records in the log twice: %d, "
+                    + "hanging transactions: %d%s")
+                    .formatted(topic, batches.acknowledgedLost, records.duplicates, hanging, shownFindings()));
         }
-        if (batches.equals(new Batches(0, 0, 0, 0, 0, 0, 0)) && records.inLog == 0 && records.deleted == 0) {
+        if (batches.equals(new Batches(0, 0, 0, 0, 0, 0, 0))) {
             throw new AssertionError(topic + ": nothing was produced, so there is nothing to judge");
         }
         if (forgotten > 0) {

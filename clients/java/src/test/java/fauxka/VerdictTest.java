@@ -19,7 +19,8 @@ class VerdictTest {
 
         var failure = assertThrows(AssertionError.class, verdict::assertExactlyOnce);
 
-        String found = "orders: expected exactly once, found acknowledged batches lost: 0, records in the log twice: 9";
+        String found = "orders: expected exactly once, found acknowledged batches lost: 0, records in the log twice: 9, "
+            + "hanging transactions: 0";
         String twice = "appended twice: partition 0, offsets [1, 5], producer 7, sequences from 2: it was sent again";
         String[] lines = failure.getMessage().split("\n    ");
         assertEquals(found, lines[0]);
