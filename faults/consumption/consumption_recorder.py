@@ -123,13 +123,15 @@ class ConsumptionRecorder:
             if partitions:
                 self._unwritten[request_id] = request
         elif request is not None:
-            withheld = [each for each in request.answers if not partitions or self._is_in(partitions, *each)]
-            request.answers = [each for each in request.answers if each not in withheld]
-            if request.answers:
+            kept: list[tuple[bytes, FetchedPartition]] = []
+            for each in request.answers:
+                if partitions and not self._is_in(partitions, *each):
+                    kept.append(each)
+                elif error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                    self._out_of_range(request, *each)
+            if kept:
+                request.answers = kept
                 self._unwritten[request_id] = request
-            if error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                for topic_key, answer in withheld:
-                    self._out_of_range(request, topic_key, answer)
 
     def _is_in(self, partitions: Collection[tuple[str, int]], topic_key: bytes, answer: FetchedPartition) -> bool:
         topic = self._topic_name_of(topic_key) or topic_key.decode(errors="replace")
