@@ -141,9 +141,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 ADMIN = ("--admin", "{admin}")
 RUNS: dict[str, tuple[str, ...]] = {
     "admin": ("admin", *ADMIN),
+    "completion": ("completion", "bash"),
     "export": ("export", "{folder}/exported", "--from", "{bootstrap}"),
     "fault": ("fault", "list", *ADMIN),
     "health": ("health", "--port", "{port}"),
+    "help": ("help", "serve"),
     "hunt": ("hunt", "--topic", TOPIC, "--output", "{folder}/hunt", "--", sys.executable, "-c", "pass"),
     "journal": ("journal", *ADMIN),
     "kafka-topics": ("kafka-topics", "--list", "--bootstrap-server", "{bootstrap}"),
