@@ -36,11 +36,19 @@ def leading_partition_of(cluster: Cluster, topic: TopicImage, registration: Part
 
 def leading_partitions(cluster: Cluster) -> Iterator[Partition]:
     """Yield each partition of the cluster on the node of its leader, in the order of the image."""
-    for topic in cluster.image.topics.values():
-        for registration in topic.partitions:
-            partition = find_leading_partition(cluster, topic, registration)
-            if partition is not None:
-                yield partition
+    for name in cluster.image.topics:
+        yield from leading_partitions_of(cluster, name)
+
+
+def leading_partitions_of(cluster: Cluster, name: str) -> Iterator[Partition]:
+    """Yield each partition of a topic on the node of its leader, without those whose nodes are all down."""
+    topic = cluster.image.find_topic(name)
+    if topic is None:
+        return
+    for registration in topic.partitions:
+        partition = find_leading_partition(cluster, topic, registration)
+        if partition is not None:
+            yield partition
 
 
 def following_partitions(cluster: Cluster) -> Iterator[Partition]:

@@ -107,9 +107,9 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     "/v1/files/{id}/await": (unknown("file rule", 7),),
     "/v1/held/release": (unknown("held request", 7),),
     "/v1/held/{id}/release": (unknown("held request", 7),),
-    "/v1/verdict": (CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),),
-    "/v1/processed": (
-        CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),
+    **dict.fromkeys(
+        ("/v1/verdict", "/v1/processed"),
+        (CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),),
     ),
     **dict.fromkeys((path.partition(" ")[2] for path in BODIES if "/producers/" in path), _PRODUCER_ERRORS),
     "/v1/transactions/{transactional_id}": (

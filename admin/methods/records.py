@@ -35,9 +35,9 @@ class RecordFilter(TypedDict, total=False):
 
 def as_list(value: object) -> object:
     """Return several values as a list; one value as it is."""
-    return (
-        list(cast("Iterable[object]", value)) if not isinstance(value, str) and isinstance(value, Iterable) else value
-    )
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    return list(cast("Iterable[object]", value))
 
 
 def check_limit(limit: object) -> int | None:

@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ...broker.replica.record_reader import OffsetRange, StoredRecord
@@ -16,12 +15,11 @@ from ...faults.consumption.processed_offsets import ProcessedOffsets
 from ...faults.consumption.processing import Processing, Range, unreported_ranges
 from ...faults.event_ids import find_event_id
 from ..control import Control
-from ..leading_partitions import find_leading_partition
+from ..leading_partitions import leading_partitions_of
 from ..paging import INT64_MAX
-from .visited_records import is_committed, visit_records
+from .visited_records import visit_committed
 
 if TYPE_CHECKING:
-    from ...broker.cluster import Cluster
     from ...broker.replica.partition import Partition
 
 # Events that a note names.
@@ -47,7 +45,7 @@ async def read_processing(control: Control, group_id: str, history: GroupHistory
     found = GroupProcessing(left_out=reports.left_out[group_id])
     topics = {topic for (topic, _), each in history.partitions.items() if each.processed}
     for topic in sorted(topics | {source.topic for source in by_event}):
-        leaders = {(topic, each.index): each for each in leaders_of(control.cluster, topic)}
+        leaders = {(topic, each.index): each for each in leading_partitions_of(control.cluster, topic)}
         offsets = {place: ProcessedOffsets() for place in leaders}
         offsets |= {place: each.processed.copy() for place, each in history.partitions.items() if place[0] == topic}
         for source, counts in by_event.items():
@@ -80,17 +78,15 @@ async def _add_events(
     first: dict[bytes, tuple[TopicPartition, int]] = {}
     found: Counter[bytes] = Counter()
     for place, leader in leaders.items():
-        processed, stable = offsets[place], stable_offset_of(leader)
 
-        def visit(record: StoredRecord, place: TopicPartition, processed: ProcessedOffsets, stable: int) -> None:
+        def visit(record: StoredRecord, place: TopicPartition = place) -> None:
             event_id = event_id_of(record)
-            if event_id is not None and event_id in counts and is_committed(record, stable):
-                processed.add(record.offset)
+            if event_id is not None and event_id in counts:
+                offsets[place].add(record.offset)
                 first.setdefault(event_id, (place, record.offset))
                 found[event_id] += 1
 
-        visit_here = partial(visit, place=place, processed=processed, stable=stable)
-        await visit_records(leader, OffsetRange(0, INT64_MAX), visit_here)
+        await visit_committed(leader, OffsetRange(0, INT64_MAX), visit)
     for event_id, (place, offset) in first.items():
         for _ in range(counts[event_id] - found[event_id]):
             offsets[place].add(offset)
@@ -102,32 +98,17 @@ async def _add_events(
 
 async def _records_in(leader: Partition, ranges: Sequence[Range]) -> list[Range]:
     """Return the offsets of committed records in these ranges; those of markers and gaps are in no range."""
-    stable = stable_offset_of(leader)
     firsts = [first for first, _ in ranges]
     records: list[Range] = []
 
     def visit(record: StoredRecord) -> None:
         _, end = ranges[bisect_right(firsts, record.offset) - 1]
-        if record.offset >= end or not is_committed(record, stable):
+        if record.offset >= end:
             return
         if records and records[-1][1] == record.offset:
             records[-1] = (records[-1][0], record.offset + 1)
         else:
             records.append((record.offset, record.offset + 1))
 
-    await visit_records(leader, OffsetRange(ranges[0][0], ranges[-1][1] - 1), visit)
+    await visit_committed(leader, OffsetRange(ranges[0][0], ranges[-1][1] - 1), visit)
     return records
-
-
-def leaders_of(cluster: Cluster, topic: str) -> list[Partition]:
-    """Return the partitions of a topic on the nodes of their leaders, without those whose nodes are all down."""
-    found = cluster.image.find_topic(topic)
-    registrations = [] if found is None else found.partitions
-    leaders = [find_leading_partition(cluster, found, each) for each in registrations if found is not None]
-    return [each for each in leaders if each is not None]
-
-
-def stable_offset_of(partition: Partition) -> int:
-    """Return where a consumer with read_committed stops."""
-    log = partition.find_log()
-    return 0 if log is None else log.last_stable_offset

@@ -19,7 +19,7 @@ from ...broker.runtime.long_work import for_each
 from ...faults.json_bytes import BytesValue, bytes_value_of
 from ..control import Control
 from ..errors import CallError, WaitTimeoutError
-from ..leading_partitions import find_leading_partition
+from ..leading_partitions import leading_partitions_of
 from ..long_calls import run_long_call
 from ..operation import PATIENT, Caller, Operation
 from ..paging import INT64_MAX
@@ -125,11 +125,7 @@ async def await_records(
 
 
 def _count_records(control: Control, name: str) -> int:
-    topic = control.cluster.image.find_topic(name)
-    if topic is None:
-        return 0
-    partitions = (find_leading_partition(control.cluster, topic, each) for each in topic.partitions)
-    logs = (partition.find_log() for partition in partitions if partition is not None)
+    logs = (partition.find_log() for partition in leading_partitions_of(control.cluster, name))
     return sum(max(0, log.high_watermark - log.log_start_offset) for log in logs if log is not None)
 
 

@@ -1,4 +1,4 @@
-"""Visits the records of a partition one after the other, between the requests of clients."""
+"""Visits the committed records of a partition one after the other, between the requests of clients."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ PAGE_RECORDS_MAX = 1000
 PAGE_BYTES_MAX = 1024 * 1024
 
 
-async def visit_records(partition: Partition, offsets: OffsetRange, visit: Callable[[StoredRecord], object]) -> None:
-    """Call visit with each record of these offsets but transaction markers, and go on after what does not decode.
+async def visit_committed(partition: Partition, offsets: OffsetRange, visit: Callable[[StoredRecord], object]) -> None:
+    """Call visit with each record of these offsets that a consumer with read_committed gets.
 
-    It is work of run_long_call. Raises CallError 409 for a topic that is deleted meanwhile, or has generated records.
+    It goes on after what does not decode. It is work of run_long_call.
+    Raises CallError 409 for a topic that is deleted meanwhile, or has generated records.
     """
     log = partition.find_log()
-    if log is not None and log.config.records is Records.GENERATED:
+    if log is None:
+        return
+    if log.config.records is Records.GENERATED:
         raise conflict(f"{partition.topic_name} has generated records, which have nearly no end", field="topic")
+    stable = log.last_stable_offset
     next_offset: int | None = offsets.first
     while next_offset is not None and next_offset <= offsets.last:
         try:
@@ -36,12 +40,8 @@ async def visit_records(partition: Partition, offsets: OffsetRange, visit: Calla
         except KafkaError as error:
             raise conflict(error.message, field="topic", value=partition.topic_name) from error
         for record in page.items:
-            if not record.is_control:
+            is_committed = record.offset < stable and record.transaction in ("none", "committed")
+            if is_committed and not record.is_control:
                 visit(record)
             await step()
         next_offset = page.next_offset
-
-
-def is_committed(record: StoredRecord, last_stable_offset: int) -> bool:
-    """Return whether a consumer with read_committed gets the record."""
-    return record.offset < last_stable_offset and record.transaction in ("none", "committed")

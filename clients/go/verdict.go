@@ -79,7 +79,7 @@ func (v *Verdict) AssertExactlyOnce(t testing.TB) {
 		switch each.Kind {
 		case "hanging_transaction":
 			hanging++
-			shown = append(shown, "\n    "+each.String())
+			fallthrough
 		case "acknowledged_lost", "appended_twice":
 			shown = append(shown, "\n    "+each.String())
 		}

@@ -198,9 +198,9 @@ class ShareRequest:
     is_written: bool | None = None
     withheld: frozenset[tuple[str, int]] = frozenset()
 
-    def is_delivered(self, topic: str, partition: int) -> bool | None:
+    def is_delivered(self, place: tuple[str, int]) -> bool | None:
         """Whether the client got the records of a partition; None while that is open."""
-        return False if (topic, partition) in self.withheld else self.is_written
+        return False if place in self.withheld else self.is_written
 
 
 class ShareStarted(NamedTuple):

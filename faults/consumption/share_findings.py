@@ -92,16 +92,16 @@ class ShareFindings:
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             before = self.deliveries_of(each.before)
-            requests = [state.request for state in (before,) if state is not None and state.request is not None]
-            requests += [] if each.delivery is None else [each.delivery]
+            earlier = None if before is None else before.request
+            requests = [request for request in (earlier, each.delivery) if request is not None]
             states = [self._is_delivered(request) for request in requests]
             if False in states or (each.before is not None and before is None):
                 continue
             if None in states:
                 self._waiting.append(each)
                 continue
-            if before is not None and before.request is not None:
-                each.fact.cause, each.fact.earlier = before.ended or each.fact.cause, before.request.member_id
+            if before is not None and earlier is not None:
+                each.fact.cause, each.fact.earlier = before.ended or each.fact.cause, earlier.member_id
             self._keep(self._facts, each.fact, *[request.request_id for request in (*requests, *each.others)])
         return self._facts
 

@@ -50,14 +50,10 @@ class ShareHistories:
         place: TopicPartition = (topic, key.partition)
         history = shares.get(place)
         if history is None:
-            history = shares[place] = ShareHistory(partial(_is_delivered, *place))
+            history = shares[place] = ShareHistory(partial(ShareRequest.is_delivered, place=place))
         return history
 
     def _started(self, event: ShareStarted, topic: str, history: ShareHistory) -> None:
         known = self._group_of(event.key.group_id).share_topics.setdefault(topic, event.partition_count)
         is_late = event.key.partition >= known
         history.started(event.log_start, event.available, event.end_offset, is_late=is_late)
-
-
-def _is_delivered(topic: str, partition: int, request: ShareRequest) -> bool | None:
-    return request.is_delivered(topic, partition)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from fauxka.broker.coordinators.share.record_state import ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
+from fauxka.broker.coordinators.share.share_outputs import ShareOutputs
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,

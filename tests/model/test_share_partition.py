@@ -9,8 +9,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.coordinators.internal_topics import CoordinatorType
-from fauxka.broker.coordinators.share.record_state import ShareOutputs
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
+from fauxka.broker.coordinators.share.share_outputs import ShareOutputs
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,

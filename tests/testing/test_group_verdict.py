@@ -43,6 +43,26 @@ def test_verdict_names_the_commit_that_moved_back() -> None:
             verdict.assert_lag(1)
 
 
+def test_reports_of_the_application_name_what_it_processed_twice_and_never() -> None:
+    with Broker() as broker:
+        broker.topics.create("orders", partitions=1)
+        broker.topics.seed("orders", [{"key": str(number), "value": "v"} for number in range(3)])
+        broker.processed("orders", 0, [0, 0], group="billing")
+        broker.processed("orders", group="billing", event="2", event_id="key")
+
+        verdict = broker.verdict(group="billing")
+
+        found = [(each.kind, each.offsets) for each in verdict.findings]
+        assert found == [
+            ("processed_twice", [0, 0]),
+            ("never_processed", [1, 1]),
+            ("processed_uncommitted", [0, 0]),
+            ("processed_uncommitted", [2, 2]),
+        ]
+        with pytest.raises(AssertionError, match="expected every record processed once, found"):
+            verdict.assert_processed_once()
+
+
 def test_reset_of_the_journal_clears_the_verdict() -> None:
     with Broker() as broker:
         broker.topics.create("orders", partitions=1)

@@ -5,12 +5,11 @@ Source: InFlightState and SharePartition.InFlightBatch, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
 
-from ....faults.consumption.events import ShareChange
 from ....protocol.stored_records.share_state_records import DeliveryState, StateBatch
 
 NO_MEMBER = ""
@@ -112,16 +111,3 @@ def fill_gaps(start_offset: int, batches: Sequence[StateBatch]) -> list[InFlight
 def count_done(runs: Sequence[Run]) -> int:
     """Return the number of records that are never delivered again."""
     return sum(last - first + 1 for first, last, state in runs if state.is_done)
-
-
-# Writes the start offset, the number of done records from there on, and the changed batches. Raises KafkaError.
-WriteState = Callable[[int, int, tuple[StateBatch, ...]], None]
-# Gets what became of records, for the verdict on the group.
-ReportChanges = Callable[[Sequence[ShareChange]], None]
-
-
-class ShareOutputs(NamedTuple):
-    """Where a share partition writes its state, and what gets its changes."""
-
-    write: WriteState
-    report: ReportChanges

@@ -30,19 +30,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ....faults.consumption.events import ShareChange, ShareEnd
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import DeliveryState, StateBatch
-from .record_state import (
-    AcquiredRecords,
-    InFlightBatch,
-    RecordState,
-    Run,
-    ShareOutputs,
-    count_done,
-    fill_gaps,
-    state_batches,
-)
+from .record_state import AcquiredRecords, InFlightBatch, RecordState, Run, count_done, fill_gaps, state_batches
 
 if TYPE_CHECKING:
     from .share_locks import ShareLocks
+    from .share_outputs import ShareOutputs
 
 logger = logging.getLogger(__name__)
 

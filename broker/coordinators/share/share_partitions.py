@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from ....faults.consumption.events import ShareChange, ShareChanged, ShareStarted
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
-from .record_state import ShareOutputs
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_locks import ShareLocks
+from .share_outputs import ShareOutputs
 from .share_partition import SharePartition
 from .share_sessions import ShareSession, ShareSessions
 from .share_state import ShareStateChange

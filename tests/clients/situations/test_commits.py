@@ -1,4 +1,4 @@
-"""Situations with commits: too low, too early, too late, lost, by somebody else."""
+"""Commits that are one too low, come too early or too late, get lost, or are made by somebody else."""
 
 from __future__ import annotations
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from fauxka.broker.coordinators.share.record_state import AcquiredRecords, ShareOutputs
+from fauxka.broker.coordinators.share.record_state import AcquiredRecords
 from fauxka.broker.coordinators.share.share_locks import ShareLocks
+from fauxka.broker.coordinators.share.share_outputs import ShareOutputs
 from fauxka.broker.coordinators.share.share_partition import (
     ACCEPT,
     REJECT,
