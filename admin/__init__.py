@@ -19,5 +19,7 @@ if TYPE_CHECKING:
     from . import operations as operations
     from . import report as report
     from . import rule_file as rule_file
+    from . import snapshots as snapshots
+    from . import state_watch as state_watch
 else:
     __getattr__ = part_loader(__name__)

@@ -209,9 +209,13 @@ class AsyncRules(AsyncMethods, Generic[Given]):
         infos = await self._all(self._kind.list, NumberPage())
         return [AsyncRule(self._send, self._kind, info) for info in infos]
 
-    async def clear(self) -> None:
-        """Remove all rules; held requests and hanging connections stay until a release or a reset."""
-        await self._send(self._kind.clear, {})
+    async def clear(self) -> list[Any]:
+        """Remove all rules and return them with their counts.
+
+        Held requests and hanging connections stay until a release or a reset.
+        """
+        removed = await self._send(self._kind.clear, {})
+        return removed.items
 
     async def __getitem__(self, address: int | str) -> AsyncRule:
         """Return the armed rule with this id or name; as get."""
