@@ -30,7 +30,7 @@ from ..methods.rules import AWAIT_TIMEOUT_MS, GONE, OF_FILES, OF_REQUESTS, Given
 from ..operations.rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleQuery
 from ..paging import NumberPage
 from .arming import Arming
-from .base import AnyOperation, AsyncMethods, AsyncSend
+from .base import AnyOperation, AsyncMethods, AsyncSend, Page
 
 
 class AsyncRule(AsyncMethods):
@@ -214,8 +214,8 @@ class AsyncRules(AsyncMethods, Generic[Given]):
 
         Held requests and hanging connections stay until a release or a reset.
         """
-        removed = await self._send(self._kind.clear, {})
-        return removed.items
+        removed: Page[Any] = await self._send(self._kind.clear, {})
+        return list(removed.items)
 
     async def __getitem__(self, address: int | str) -> AsyncRule:
         """Return the armed rule with this id or name; as get."""

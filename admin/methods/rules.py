@@ -282,8 +282,8 @@ class Rules(Methods, Generic[Given]):
 
         Held requests and hanging connections stay until a release or a reset.
         """
-        removed = self._send(self._kind.clear, {})
-        return removed.items
+        removed: Page[Any] = self._send(self._kind.clear, {})
+        return list(removed.items)
 
     def __getitem__(self, address: int | str) -> Rule:
         """Return the armed rule with this id or name; as get."""
