@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import control as control
     from . import export_folder as export_folder
     from . import http_server as http_server
+    from . import kcl_faults as kcl_faults
     from . import metrics as metrics
     from . import operations as operations
     from . import report as report

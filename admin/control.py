@@ -54,7 +54,7 @@ class Control:
         self.scheme = "http"
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False
-        self.kcl = admin.operations.kcl_faults.KclFaults(self.plan, self.cluster)
+        self.kcl = admin.kcl_faults.KclFaults(self.plan, self.cluster)
         self.snapshots = admin.snapshots.Snapshots()
         self.watch = admin.state_watch.StateWatch()
         # Groups and transactions.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from . import file_operations as file_operations
     from . import group_verdicts as group_verdicts
     from . import journal_operations as journal_operations
-    from . import kcl_faults as kcl_faults
     from . import node_operations as node_operations
     from . import offset_pages as offset_pages
     from . import partition_operations as partition_operations
