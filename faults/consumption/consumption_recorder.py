@@ -154,9 +154,9 @@ class ConsumptionRecorder:
             elif known is not None and known.first == first and known.end == end:
                 known.repeats, known.last_request_id = known.repeats + 1, request_id
             elif end > first:
-                fetched = FetchedRange(
-                    connection, fetch.client_id, topic_key, answer.index, first, end, request_id, request_id
-                )
+                place = (connection, fetch.client_id, topic_key, answer.index)
+                reads_committed = answer.aborted_transactions is not None
+                fetched = FetchedRange(*place, first, end, request_id, request_id, reads_committed)
                 self._keep(fetched)
                 if len(self._open) >= OPEN_RANGES_MAX:
                     del self._open[next(iter(self._open))]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from .events import Client, CommitRequest, FetchedRange, OutOfRange
 from .partition_history import PartitionHistory, Receiver
@@ -16,6 +17,7 @@ from .share_history import ShareHistory
 
 TopicPartition = tuple[str, int]
 
+NOTHING_DELETED: Mapping[TopicPartition, int] = MappingProxyType({})
 NO_PARTITIONS: frozenset[TopicPartition] = frozenset()
 # Members that have left, and connections of members, that are kept.
 FORMER_MAX = 1000
@@ -48,6 +50,7 @@ class GroupHistory:
         "_first_assigned",
         "_former",
         "_last_owners",
+        "_log_starts",
         "_owners",
         "_turn",
         "generation",
@@ -59,8 +62,9 @@ class GroupHistory:
         "shares",
     )
 
-    def __init__(self) -> None:
-        """Start without members."""
+    def __init__(self, log_starts: Mapping[TopicPartition, int] = NOTHING_DELETED) -> None:
+        """Start without members. log_starts: where the logs begin of which records were deleted."""
+        self._log_starts = log_starts
         self.members: dict[str, Member] = {}
         self.partitions: dict[TopicPartition, PartitionHistory] = {}
         self.same_client: dict[str, Client] = {}
@@ -83,7 +87,7 @@ class GroupHistory:
         """Return the history of a partition."""
         history = self.partitions.get(place)
         if history is None:
-            history = self.partitions[place] = PartitionHistory()
+            history = self.partitions[place] = PartitionHistory(self._log_starts.get(place, 0))
             first = self._first_assigned.get(place[0])
             history.is_seen_late = first is not None and place[1] not in first
         return history
@@ -210,13 +214,15 @@ class GroupHistory:
                 owner=self.owner_of(place) or "",
             )
 
+    def reads_committed(self, place: TopicPartition) -> bool:
+        """Whether the group reads committed records only, by its last fetch of the partition, or else of others."""
+        own = self.partitions[place].reads_committed
+        return own if own is not None else all(each.reads_committed is not False for each in self.partitions.values())
+
     def has_received(self, receiver: str, topics: Collection[str]) -> bool:
         """Whether a receiver got records of one of the topics."""
         return any(
-            span.receiver == receiver
-            for (topic, _), history in self.partitions.items()
-            if topic in topics
-            for span in history.delivered
+            topic in topics and history.has_received(receiver) for (topic, _), history in self.partitions.items()
         )
 
 

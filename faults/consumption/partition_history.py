@@ -19,7 +19,7 @@ from .facts import Cause, Fact, Kind, keep_fact
 from .processed_offsets import ProcessedOffsets
 
 if TYPE_CHECKING:
-    from .events import FetchedRange
+    from .events import FetchedRange, OutOfRange
 
 # Fetches of the same offsets, one after the other, from which on a client hangs.
 HANGING_MIN = 5
@@ -68,13 +68,15 @@ class PartitionHistory:
 
     committed: the committed offset, None without one. is_seen_late: the partition was added while the group consumed
     others of its topic. log_start: the least offset that the log has, as far as it was reported. processed: the offsets
-    that the application has reported.
+    that the application has reported. reads_committed: whether the last receiver reads
+    committed records only, None before there is one.
     """
 
     __slots__ = (
         "_assigned",
         "_assignment",
         "_has_lost_commit",
+        "_last_position",
         "_missing",
         "_out_of_range",
         "_positions",
@@ -86,20 +88,24 @@ class PartitionHistory:
         "is_seen_late",
         "log_start",
         "processed",
+        "reads_committed",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, log_start: int = 0) -> None:
         """Start without deliveries."""
         self.delivered = DeliveredSpans()
         self.processed = ProcessedOffsets()
         self.committed: int | None = None
         self.is_seen_late = False
-        self.log_start = 0
+        self.log_start = log_start
+        self.reads_committed: bool | None = None
         self.facts: list[Fact] = []
         self.facts_left_out = 0
         # What was passed over, whether it was delivered later or not.
         self._missing: list[Fact] = []
         self._positions: dict[str, _Position] = {}
+        # Of the receiver that got something last.
+        self._last_position: _Position | None = None
         # Counts the assignments, and the committed offset at the last one.
         self._assignment = 0
         self._assigned: int | None = None
@@ -107,8 +113,8 @@ class PartitionHistory:
         self._has_lost_commit = False
         # Who has taken back a commit: the cause of second deliveries of committed offsets.
         self._taken_back = Cause.MOVED_BACK
-        # The offset for which a receiver got OFFSET_OUT_OF_RANGE last, and the request.
-        self._out_of_range: dict[str, tuple[int, int]] = {}
+        # The offset for which a receiver got OFFSET_OUT_OF_RANGE last, the request, and the connection.
+        self._out_of_range: dict[str, tuple[int, int, int]] = {}
 
     # -- events
 
@@ -120,31 +126,41 @@ class PartitionHistory:
 
     def fetched(self, receiver: Receiver, fetched: FetchedRange) -> None:
         """Note a delivery."""
+        self._forget_reset(receiver, fetched.connection.connection_id)
         position = self._positions.get(receiver.name)
         is_repeated = False
         if position is None or self._begins(receiver, position, fetched):
             position = self._positions[receiver.name] = self._begin(receiver, fetched)
+        elif receiver.name in self._out_of_range or fetched.first not in (position.first, position.end):
+            self._jump(receiver, position, fetched)
         elif fetched.first == position.end:
             position.fetches = 1
-        elif fetched.first == position.first and receiver.name not in self._out_of_range:
+        else:
             is_repeated = True
             position.fetches += 1
             position.back_until = max(position.back_until, position.end)
-        else:
-            self._jump(receiver, position, fetched)
         if is_repeated:
             self._repeated(receiver, position, fetched)
         else:
             self._find_second_deliveries(receiver, position, fetched)
         self.delivered.put(Span(fetched.first, fetched.end, receiver.name, fetched.request_id))
         position.moved_to(self._assignment, fetched)
+        self._last_position, self.reads_committed = position, fetched.reads_committed
         if fetched.repeats and not is_repeated:
             self._repeated(receiver, position, fetched)
         self._out_of_range.pop(receiver.name, None)
 
-    def out_of_range(self, receiver: Receiver, offset: int, request_id: int) -> None:
+    def out_of_range(self, receiver: Receiver, event: OutOfRange) -> None:
         """Note that a receiver has asked for an offset that the log does not have. It will reset its position."""
-        self._out_of_range.setdefault(receiver.name, (offset, request_id))
+        connection_id = event.connection.connection_id
+        self._forget_reset(receiver, connection_id)
+        self._out_of_range.setdefault(receiver.name, (event.offset, event.request_id, connection_id))
+
+    def _forget_reset(self, receiver: Receiver, connection_id: int) -> None:
+        """Delete the reset of a client without a group that has connected again, and so begins anew."""
+        reset = self._out_of_range.get(receiver.name)
+        if reset is not None and not receiver.is_member and reset[2] != connection_id:
+            del self._out_of_range[receiver.name]
 
     def committed_by(self, receiver: Receiver, offset: int, request_id: int, *, is_consumer: bool) -> None:
         """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator."""
@@ -195,7 +211,19 @@ class PartitionHistory:
         if self.committed is not None and self.committed > end:
             self._pass_over(Receiver(""), Cause.TRUNCATED, (end, self.committed), 0)
 
+    def has_received(self, receiver: str) -> bool:
+        """Whether a receiver got records, which others may have got since."""
+        return receiver in self._positions
+
     # -- findings
+
+    @property
+    def position(self) -> int | None:
+        """Where the last receiver is, or where a new one begins. None if that is not known."""
+        last = self._last_position
+        if last is not None and last.assignment == self._assignment:
+            return last.end
+        return self.delivered.end if self.committed is None else self.committed
 
     def missing(self, log_end: int | None) -> list[Fact]:
         """Return what was passed over and never delivered. log_end: of the log, None if it is not known."""
@@ -244,7 +272,7 @@ class PartitionHistory:
         """Note that a receiver does not go on where it was."""
         reset = self._out_of_range.get(receiver.name)
         if reset is not None:
-            position.jump = Cause.RESET
+            position.jump, position.back_until = Cause.RESET, 0
         elif fetched.first < position.end:
             position.back_until = max(position.back_until, position.end)
         else:
@@ -267,7 +295,7 @@ class PartitionHistory:
         return self.log_start if self.is_seen_late else first
 
     def _find_passed_over(self, receiver: Receiver, position: _Position, expected: int, fetched: FetchedRange) -> None:
-        if self.is_seen_late and self.delivered.first is None and self.committed is None:
+        if self.is_seen_late and self.delivered.first is None and self._assigned is None:
             cause = Cause.SEEN_LATE
         else:
             cause = Cause.RESET_TO_LATEST if position.jump in (None, Cause.RESET) else Cause.SEEK
@@ -275,7 +303,7 @@ class PartitionHistory:
 
     def _pass_over(self, receiver: Receiver, cause: Cause, passed: tuple[int, int], request_id: int) -> None:
         """Note offsets that a receiver does not get. What the log no longer has was deleted, whatever it did."""
-        request_ids = [each for each in (self._out_of_range.get(receiver.name, (0, 0))[1], request_id) if each]
+        request_ids = [each for each in (self._out_of_range.get(receiver.name, (0, 0, 0))[1], request_id) if each]
         for first, end in self._new_missing(*passed):
             middle = min(max(first, self.log_start), end)
             for part, part_cause in (((first, middle), Cause.DELETED), ((middle, end), cause)):

@@ -1,137 +1,99 @@
 """A group of consumers that reads a topic with planted faults, and knows offset by offset what went wrong.
 
-Everything is reported to a ConsumptionRecorder as a broker does it. The model keeps a plain entry for each offset, and
-no ranges: who got it last, whether it was committed since, and why it was passed over.
+Each step is done by a GroupBroker: one that only reports what a broker would report, or a real one. The model keeps a
+plain entry for each offset, and no ranges: who got it last, whether it was committed since, and why it was passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from random import Random
+from collections.abc import Callable, Iterable
 
-from fauxka.faults.consumption.consumption_recorder import ConsumptionRecorder
-from fauxka.faults.consumption.events import EndedTransaction, GroupRecords, Offset
+from fauxka.faults.consumption.group_verdict import GroupFinding, GroupVerdict
 from fauxka.faults.consumption.judge import LogEnds
-from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.fetch_codec import FetchedPartition
-from fauxka.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
-from fauxka.protocol.primitives import Writer
-from fauxka.protocol.stored_records.group_log_records import (
-    GroupMetadataKey,
-    GroupMetadataValue,
-    MemberMetadata,
-    OffsetCommitKey,
-    OffsetCommitValue,
-)
-from fauxka.storage.deleted_records import DeletedRecords, DeletionCause
 
-GROUP, TOPIC = "billing", "orders"
-PRODUCER = 7
+from .consumer_members import Delivered, GroupMembers, Partition
+from .group_broker import Consumer, GroupBroker, Place, Truth
+from .recorded_broker import PRODUCER, RecordedBroker
 
-# Kind, cause, partition, offset; of a refused commit the offset is -1.
-Truth = tuple[str, str, int, int]
+# Kinds that are about records: no marker, and no aborted record for a group that reads committed records, has them.
+OF_RECORDS = frozenset({"delivered_twice", "never_delivered", "delivered_out_of_order", "processed_twice"})
 
 
-@dataclass(eq=False)
-class FakeConnection:
-    connection_id: int
-    client_host: str = "127.0.0.1"
-
-
-@dataclass
-class FakeRequest:
-    connection: FakeConnection
-    kept_client_id: str | None
-    request_id: int = 0
-
-
-@dataclass
-class Delivered:
-    """The last delivery of one offset."""
-
-    by: Consumer
-    is_committed: bool = False
-
-
-@dataclass
-class Place:
-    """Where a consumer is in a partition, and why: "start", "seek" or "reset"."""
-
-    position: int
-    why: str = "start"
-    is_new: bool = True
-    # The position to which the fetches came, before a jump that is not fetched yet; None for a start without one.
-    expected: int | None = None
-    has_jumped: bool = False
-    # Where it was before it went back.
-    back_until: int = 0
-    out_of_range: bool = False
-
-
-@dataclass(eq=False)
-class Consumer:
-    """A consumer. joined, left: in changes of the group."""
-
-    name: str
-    client_id: str
-    connection: FakeConnection
-    joined: int
-    left: int | None = None
-    places: dict[int, Place] = field(default_factory=dict[int, Place])
-
-
-@dataclass
-class Partition:
-    """The log of a partition, and what the group did with each offset."""
-
-    start: int = 0
-    end: int = 0
-    committed: int | None = None
-    has_lost_commit: bool = False
-    taken_back: str = "commit_moved_back"
-    delivered: dict[int, Delivered] = field(default_factory=dict[int, Delivered])
-    passed: dict[int, str] = field(default_factory=dict[int, str])
-
-    @property
-    def delivered_end(self) -> int | None:
-        return max(self.delivered) + 1 if self.delivered else None
-
-
-class ConsumerModel:
+class ConsumerModel(GroupMembers):
     """The group, its logs and the truth about them."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-        self.recorder = ConsumptionRecorder(lambda _: None)
-        self.partitions = [Partition() for _ in range(self.random.choice([1, 2, 3]))]
-        self.has_one_client_id = self.random.random() < 0.3
-        self.consumers: list[Consumer] = []
-        self.former: list[Consumer] = []
+        super().__init__(seed)
+        self.broker = self.make_broker()
         self.truth: set[Truth] = set()
         self.has_faults = True
-        self.request_id = self.generation = self.names = self.turn = 0
+        self.last_first: dict[tuple[str, int], int] = {}
+
+    def make_broker(self) -> GroupBroker:
+        """Return the broker that does what the model decides."""
+        return RecordedBroker(self.random, self.protocol, self, reads_committed=self.reads_committed)
 
     # -- the log
 
     def produce(self) -> None:
-        partition = self.random.choice(self.partitions)
-        partition.end += self.random.randint(1, 6)
+        index = self.random.randrange(len(self.partitions))
+        count = self.random.randint(1, 6)
+        self.partitions[index].end += count
+        self.broker.append(index, count)
+
+    def produce_transaction(self) -> None:
+        """A transaction begins, and ends at once."""
+        index = self._begin_transaction()
+        if index is not None:
+            self._end_transaction(index)
+
+    def leave_transaction_open(self) -> None:
+        """A transaction begins in one step, and ends in a later one or never."""
+        index = self._open_transaction()
+        if index is None:
+            self._begin_transaction()
+        elif self.random.random() < 0.5:
+            self._end_transaction(index)
+
+    def _open_transaction(self) -> int | None:
+        return next((index for index, each in enumerate(self.partitions) if each.open_since is not None), None)
+
+    def _begin_transaction(self) -> int | None:
+        index = self.random.randrange(len(self.partitions))
+        if self._open_transaction() is not None:
+            return None
+        partition, count = self.partitions[index], self.random.randint(1, 4)
+        self.broker.begin_transaction(index, count)
+        partition.open_since, partition.open_records = partition.end, set(range(partition.end, partition.end + count))
+        partition.end += count
+        return index
+
+    def _end_transaction(self, index: int) -> None:
+        partition, is_commit = self.partitions[index], self.random.random() < 0.5
+        self.broker.end_transaction(index, is_commit=is_commit)
+        partition.without_record.add(partition.end)
+        if not is_commit and self.reads_committed:
+            partition.without_record |= partition.open_records
+        partition.open_since, partition.end = None, partition.end + 1
 
     def delete(self) -> None:
         """Retention deletes the first records."""
         index = self.random.randrange(len(self.partitions))
         partition = self.partitions[index]
-        start = min(partition.end, partition.start + self.random.randint(1, 6))
-        deleted = DeletedRecords(partition.start, start, DeletionCause.RETENTION_MS, 0)
-        partition.start = start
-        self.recorder.deleted(TOPIC, index, deleted)
+        start = min(partition.stable_end, partition.start + self.random.randint(1, 6))
+        before, partition.start = partition.start, start
+        self.broker.delete(index, before, start)
 
     def truncate(self) -> None:
         """An unclean election takes back the last records."""
         index = self.random.randrange(len(self.partitions))
         partition = self.partitions[index]
-        partition.end = max(partition.start, partition.end - self.random.randint(1, 4))
+        least = max([partition.start, *(each + 1 for each in partition.without_record)])
+        partition.end = max(min(least, partition.end), partition.end - self.random.randint(1, 4))
+        if partition.open_since is not None and partition.open_since >= partition.end:
+            partition.open_since = None
+        if partition.position is not None:
+            partition.position = min(partition.position, partition.end)
         for offset in [each for each in partition.delivered if each >= partition.end]:
             del partition.delivered[offset]
             self.add("delivered_and_truncated", "truncated", index, offset)
@@ -146,91 +108,48 @@ class ConsumerModel:
                 place.back_until = min(place.back_until, partition.end)
             if place is not None and place.has_jumped and place.expected is not None:
                 place.expected = min(place.expected, partition.end)
-        self.recorder.truncated(TOPIC, index, partition.end)
+        self.broker.truncate(index, partition.end)
 
     def find_ends(self, topic: str, partition: int) -> LogEnds:
         del topic
         each = self.partitions[partition]
-        return LogEnds(each.start, each.end, each.end)
+        producer = None if each.open_since is None else PRODUCER
+        return LogEnds(each.start, each.end, each.stable_end, producer)
 
     def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
         del topic, partition, first, end
         return []
 
-    # -- members
+    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+        del topic, committed_only
+        return any(self._is_record(partition, each) for each in range(*offsets))
 
-    def join(self) -> None:
-        if len(self.consumers) < 3:
-            self.consumers.append(self._new_consumer())
-            self._rebalance()
+    def _is_record(self, index: int, offset: int) -> bool:
+        """Whether an offset is one of a record, as far as the log can tell."""
+        partition = self.partitions[index]
+        return offset < partition.start or offset not in partition.without_record
 
-    def crash(self) -> None:
-        """A consumer is gone, without a commit."""
-        if self.consumers:
-            self._remove(self.random.choice(self.consumers))
-            self._rebalance()
+    # -- the topic
 
-    def restart(self) -> None:
-        """A consumer crashes, and its successor joins."""
-        if self.consumers:
-            gone = self.random.choice(self.consumers)
-            self._remove(gone)
-            self.consumers.append(self._new_consumer(gone.client_id))
-            self._rebalance()
+    def add_partition(self) -> None:
+        """A partition is added, and has records before the group notices it."""
+        if len(self.partitions) < 4:
+            self.partitions.append(Partition(is_late=self.protocol != "none"))
+            self.broker.set_partitions(len(self.partitions), is_new=False)
+            for _ in range(3):
+                self.produce()
+            self.rebalance()
 
-    def rebalance_after_commits(self) -> None:
-        for consumer in self.consumers:
-            for index in list(consumer.places):
-                self._commit_position(consumer, index)
-        self._rebalance()
-
-    def _new_consumer(self, client_id: str | None = None) -> Consumer:
-        self.names += 1
-        own = "worker" if self.has_one_client_id else f"worker-{self.names}"
-        return Consumer(f"member-{self.names}", client_id or own, FakeConnection(self.names), self.turn + 1)
-
-    def _remove(self, consumer: Consumer) -> None:
-        consumer.left = self.turn + 1
-        self.consumers.remove(consumer)
-        self.former.append(consumer)
-
-    def _rebalance(self) -> None:
-        self.turn += 1
-        self.generation += 1
-        self.random.shuffle(self.consumers)
+    def recreate_topic(self) -> None:
+        """The topic is deleted and created again. What was judged of the earlier one is gone."""
+        self.partitions = [Partition() for _ in self.partitions]
+        self.truth.clear()
+        self.linked.clear()
         for consumer in self.consumers:
             consumer.places.clear()
-        for index, partition in enumerate(self.partitions):
-            if self.consumers:
-                owner = self.consumers[index % len(self.consumers)]
-                owner.places[index] = self._start(partition)
-        members = tuple(
-            MemberMetadata(
-                member_id=each.name,
-                client_id=each.client_id,
-                client_host="/127.0.0.1",
-                session_timeout=1000,
-                subscription=b"",
-                assignment=_assignment(list(each.places)),
-            )
-            for each in self.consumers
-        )
-        value = GroupMetadataValue(
-            protocol_type="consumer",
-            generation=self.generation,
-            protocol="range",
-            leader=members[0].member_id if members else None,
-            current_state_timestamp=0,
-            members=members,
-        )
-        self.recorder.add(GroupRecords(GROUP, [(GroupMetadataKey(GROUP).encode(), value.encode())]))
-
-    def _start(self, partition: Partition) -> Place:
-        if partition.committed is not None:
-            return Place(partition.committed, expected=partition.committed)
-        why = "reset" if partition.has_lost_commit else "start"
-        position = self.random.choice([partition.start, partition.end])
-        return Place(position, why)
+        self.owners.clear()
+        self.broker.set_partitions(len(self.partitions), is_new=True)
+        self.rebalance()
 
     # -- fetches
 
@@ -251,7 +170,7 @@ class ConsumerModel:
                 return
             is_hanging = self.random.random() < 0.5
             for _ in range(5 if is_hanging else 1):
-                self._report(consumer, index, first, end)
+                self._fetch_again(consumer, index, first, end)
             for offset in range(first, end):
                 self.partitions[index].delivered[offset] = Delivered(consumer)
                 if is_hanging:
@@ -267,7 +186,7 @@ class ConsumerModel:
             if place.is_new or place.has_jumped or place.out_of_range:
                 return
             target = self.random.randint(partition.start, partition.end)
-            if target == place.position or target == self._last_first.get((consumer.name, index)):
+            if target == place.position or target == self.last_first.get((consumer.name, index)):
                 return
             if target > place.position:
                 place.why = "seek"
@@ -281,32 +200,63 @@ class ConsumerModel:
 
     def _fetch(self, consumer: Consumer, index: int, *, is_written: bool = True) -> int | None:
         """Fetch from the position. Return the end of what was delivered."""
-        place, partition = consumer.places[index], self.partitions[index]
+        partition = self.partitions[index]
+        if self.protocol == "none" and consumer.places[index].is_new and not consumer.places[index].out_of_range:
+            # A client without a group looks its committed offset up when it begins to read.
+            consumer.places[index] = self.start(index)
+        place = consumer.places[index]
         if not partition.start <= place.position <= partition.end:
             self._fetch_out_of_range(consumer, index)
             return None
-        if place.position == partition.end:
+        readable_end = partition.stable_end if self.reads_committed else partition.end
+        if place.position >= readable_end:
             return None
         first = place.position
-        end = min(partition.end, first + self.random.randint(1, 5))
         if not is_written:
-            request = self._request(consumer)
-            self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
-            self.recorder.numbered(self.request_id, consumer.connection, is_written=False)
-            self.recorder.lost(self.request_id)
+            self.broker.lose_response(consumer, index, first, readable_end)
             return None
-        self._report(consumer, index, first, end)
+        end = self.broker.fetch(consumer, index, first, readable_end)
+        self.delivered(index, first, end)
         if place.is_new or place.has_jumped or place.out_of_range:
             expected = partition.delivered_end if place.expected is None else place.expected
+            is_first = partition.is_late and not partition.delivered and partition.begun_at is None
+            if expected is None and is_first:
+                expected = partition.start
             if expected is not None:
                 cause = "seek" if place.why == "seek" else "reset_to_latest"
+                cause = "partition_seen_late" if is_first else cause
                 self._pass(partition, expected, first, cause)
         for offset in range(first, end):
             self._deliver(consumer, place, index, offset)
         place.position, place.is_new, place.has_jumped, place.out_of_range = end, False, False, False
         place.expected = None
-        self._last_first[consumer.name, index] = first
+        self.last_first[consumer.name, index] = first
+        partition.position = end
+        if self.protocol == "none" and consumer.client_id not in self.linked:
+            self.linked.add(consumer.client_id)
+            self._commit(consumer, index, end)
         return end
+
+    def _fetch_again(self, consumer: Consumer, index: int, first: int, end: int) -> None:
+        self.broker.fetch_again(consumer, index, first, end)
+        self.delivered(index, first, end)
+
+    def delivered(self, index: int, first: int, end: int) -> None:
+        """Note offsets that were sent to a consumer, for a model that does more with them."""
+
+    def read_as_outsider(self) -> None:
+        """A client that has nothing to do with the group reads a partition."""
+        index = self.random.randrange(len(self.partitions))
+        partition = self.partitions[index]
+        if partition.start < partition.stable_end:
+            outsider = Consumer("outsider", "outsider", -1, 0)
+            self.broker.fetch(outsider, index, partition.start, partition.stable_end)
+
+    def rebalance_after_commits(self) -> None:
+        for consumer in self.consumers:
+            for index in list(consumer.places):
+                self._commit_position(consumer, index)
+        self.rebalance()
 
     def _pass(self, partition: Partition, first: int, end: int, cause: str) -> None:
         for offset in range(first, end):
@@ -324,7 +274,7 @@ class ConsumerModel:
                 cause = "reset"
             elif before.is_committed:
                 cause = partition.taken_back
-            elif self._is_restart(before.by, consumer):
+            elif self.is_restart(before.by, consumer):
                 cause = "restart_before_commit"
             else:
                 cause = "rebalance_before_commit"
@@ -338,21 +288,11 @@ class ConsumerModel:
 
     def _fetch_out_of_range(self, consumer: Consumer, index: int) -> None:
         place, partition = consumer.places[index], self.partitions[index]
-        answer = FetchedPartition(index, ErrorCode.OFFSET_OUT_OF_RANGE, fetch_offset=place.position)
-        self.recorder.fetched(self._request(consumer), [(TOPIC.encode(), answer)])
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
+        self.broker.fetch_out_of_range(consumer, index, place.position)
         if not place.out_of_range:
             place.expected = place.position
-        place.out_of_range, place.why = True, "reset"
+        place.out_of_range, place.why, place.back_until = True, "reset", 0
         place.position = self.random.choice([partition.start, partition.end])
-
-    def _report(self, consumer: Consumer, index: int, first: int, end: int) -> None:
-        """Report a Fetch that is written, at once or after a wait."""
-        self.recorder.fetched(self._request(consumer), [(TOPIC.encode(), _answer(index, first, end))])
-        is_late = self.random.random() < 0.3
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=not is_late)
-        if is_late:
-            self.recorder.written(self.request_id)
 
     # -- commits
 
@@ -362,7 +302,7 @@ class ConsumerModel:
     def commit_back(self) -> None:
         def back(consumer: Consumer, index: int) -> None:
             committed = self.partitions[index].committed
-            if committed:
+            if committed and (self.protocol != "none" or consumer.client_id in self.linked):
                 self._commit(consumer, index, self.random.randrange(committed))
 
         self._with_place(back)
@@ -377,7 +317,7 @@ class ConsumerModel:
 
     def commit_for_another(self) -> None:
         """A member commits a partition of another one, and it is accepted."""
-        if len(self.consumers) < 2:
+        if len(self.consumers) < 2 or self.protocol == "none":
             return
         consumer, other = self.random.sample(self.consumers, 2)
         delivered = [index for index in other.places if self.partitions[index].delivered]
@@ -386,14 +326,13 @@ class ConsumerModel:
             if self._commit(consumer, index, self.random.choice(list(self.partitions[index].delivered))):
                 self.add("stale_member_committed", "accepted", index, -1)
 
-    def commit_refused(self) -> None:
-        if self.former and self.former[-1].places:
+    def commit_late(self) -> None:
+        """A consumer that has left commits, and is refused."""
+        if self.protocol != "none" and self.former and self.former[-1].places:
             consumer = self.former[-1]
-            index = self.random.choice(list(consumer.places))
+            index = self.random.choice([each for each in consumer.places if each < len(self.partitions)])
+            self.broker.commit_late(consumer, index, 1)
             self.add("stale_member_committed", "refused", index, -1)
-            self._report_commit(consumer, index, 1)
-            self.recorder.refused(ErrorCode.UNKNOWN_MEMBER_ID)
-            self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
 
     def administrator_commits(self) -> None:
         index = self.random.randrange(len(self.partitions))
@@ -408,7 +347,7 @@ class ConsumerModel:
         if expected is not None:
             self._pass(partition, expected, offset, "reset")
         self._set_committed(index, offset)
-        self.recorder.add(GroupRecords(GROUP, [_offset_record(index, offset)]))
+        self.broker.set_offset(index, offset)
 
     def lose_commits(self) -> None:
         """The committed offset of a partition expires."""
@@ -416,7 +355,7 @@ class ConsumerModel:
         partition = self.partitions[index]
         if partition.committed is not None:
             partition.committed, partition.has_lost_commit, partition.taken_back = None, True, "reset"
-            self.recorder.add(GroupRecords(GROUP, [(OffsetCommitKey(GROUP, TOPIC, index).encode(), None)]))
+            self.broker.delete_offset(index)
 
     def _commit_position(self, consumer: Consumer, index: int) -> None:
         place = consumer.places[index]
@@ -428,14 +367,9 @@ class ConsumerModel:
         partition = self.partitions[index]
         is_transactional, is_aborted = self.random.random() < 0.2, self.random.random() < 0.3
         is_aborted = is_aborted and self.has_faults
-        self._report_commit(consumer, index, offset)
-        producer_id = PRODUCER if is_transactional else -1
-        self.recorder.add(GroupRecords(GROUP, [_offset_record(index, offset)], 0, producer_id))
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
-        if is_transactional:
-            self.recorder.add(EndedTransaction(0, PRODUCER, not is_aborted))
-            if is_aborted:
-                return False
+        self.broker.commit(consumer, index, offset, is_aborted=is_aborted if is_transactional else None)
+        if is_transactional and is_aborted:
+            return False
         before = partition.committed
         if before is not None and offset < before:
             partition.taken_back = "commit_moved_back"
@@ -456,15 +390,7 @@ class ConsumerModel:
         for each, delivered in partition.delivered.items():
             delivered.is_committed |= each < offset
 
-    def _report_commit(self, consumer: Consumer, index: int, offset: int) -> None:
-        commit = (GROUP, consumer.name, self.generation)
-        self.recorder.committing(self._request(consumer), commit, [Offset(TOPIC, index, offset)])
-
     # -- the run
-
-    def _request(self, consumer: Consumer) -> FakeRequest:
-        self.request_id += 1
-        return FakeRequest(consumer.connection, consumer.client_id)
 
     def _with_place(self, act: Callable[[Consumer, int], object]) -> None:
         places = [(consumer, index) for consumer in self.consumers for index in consumer.places]
@@ -474,23 +400,32 @@ class ConsumerModel:
     def add(self, kind: str, cause: str, index: int, offset: int) -> None:
         self.truth.add((kind, cause, index, offset))
 
+    @property
+    def faults(self) -> list[Callable[[], None]]:
+        """Return the steps in which something goes wrong, or that are needed for it."""
+        return [
+            self.join, self.crash, self.restart, self.exceed_poll_interval, self.rebalance_after_commits, self.hang,
+            self.seek, self.commit_back, self.commit_beyond, self.commit_for_another, self.commit_late,
+            self.administrator_commits, self.lose_commits, self.delete, self.truncate, self.leave_transaction_open,
+            self.add_partition, self.recreate_topic, self.read_as_outsider,
+        ]  # fmt: skip
+
     def run(self, steps: int, *, with_faults: bool = True) -> None:
-        self._last_first = {}
         self.has_faults = with_faults
         clean = [self.produce, self.fetch, self.fetch, self.commit, self.fetch_without_response]
+        clean += [self.produce_transaction] if self.random.random() < 0.5 else []
         clean += [self.rebalance_after_commits] if not with_faults else []
-        faults = [
-            self.join, self.crash, self.restart, self.rebalance_after_commits, self.hang, self.seek, self.commit_back,
-            self.commit_beyond, self.commit_for_another, self.commit_refused, self.administrator_commits,
-            self.lose_commits, self.delete, self.truncate,
-        ]  # fmt: skip
         self.join()
-        planted = self.random.sample(faults, self.random.randint(1, 4)) if with_faults else []
+        planted = self.random.sample(self.faults, self.random.randint(1, 4)) if with_faults else []
         for _ in range(steps):
             self.random.choice(clean if not planted or self.random.random() < 0.75 else planted)()
 
+    def verdict(self) -> GroupVerdict:
+        """Return the verdict that is compared with what is expected."""
+        return self.broker.verdict()
+
     def expected(self) -> set[Truth]:
-        """Return the truth, with what was passed over and never delivered."""
+        """Return the truth, with what was passed over and never delivered, and where the group waits."""
         found = set(self.truth)
         for index, partition in enumerate(self.partitions):
             expected = partition.delivered_end if partition.committed is None else partition.committed
@@ -499,23 +434,31 @@ class ConsumerModel:
             for offset, why in partition.passed.items():
                 if offset not in partition.delivered and offset < partition.end:
                     found.add(("never_delivered", why, index, offset))
-        return found
+            may_wait = self.reads_committed or not any(each.delivered for each in self.partitions)
+            if may_wait and partition.stable_end < partition.end and self._position(partition) == partition.stable_end:
+                blocked = range(partition.stable_end, partition.end)
+                found |= {("blocked", "open_transaction", index, offset) for offset in blocked}
+        return {each for each in found if each[0] not in OF_RECORDS or self._is_record(each[2], each[3])}
+
+    def _position(self, partition: Partition) -> int | None:
+        """Return where the group is in a partition, as far as its fetches and commits show it."""
+        if partition.position is not None:
+            return partition.position
+        return partition.delivered_end if partition.committed is None else partition.committed
+
+    def found(self) -> set[Truth]:
+        """Return the findings of the verdict as truths. Those about records have at least one."""
+        verdict = self.verdict()
+        assert verdict.findings_left_out == 0
+        assert all(each.offsets[0] <= each.offsets[1] for each in verdict.findings)
+        found = {
+            (each.kind, each.cause, each.partition, offset) for each in verdict.findings for offset in offsets_of(each)
+        }
+        return {each for each in found if each[0] not in OF_RECORDS or self._is_record(each[2], each[3])}
 
 
-def _answer(index: int, first: int, end: int) -> FetchedPartition:
-    return FetchedPartition(index, ErrorCode.NONE, records_bytes=1, fetch_offset=first, last_offset=end - 1)
-
-
-def _offset_record(index: int, offset: int) -> tuple[bytes, bytes]:
-    value = OffsetCommitValue(offset=offset, commit_timestamp=0)
-    return OffsetCommitKey(GROUP, TOPIC, index).encode(), value.encode()
-
-
-def _assignment(partitions: list[int]) -> bytes:
-    writer = Writer()
-    writer.int16(0)
-    assigned = ConsumerProtocolAssignment(
-        assigned_partitions=[TopicPartition(topic=TOPIC, partitions=partitions)] if partitions else []
-    )
-    assigned.write(writer, 0)
-    return writer.getvalue()
+def offsets_of(finding: GroupFinding) -> Iterable[int]:
+    """Return the offsets of a finding as a truth has them."""
+    if finding.kind == "stale_member_committed":
+        return [-1]
+    return range(finding.offsets[0], finding.offsets[1] + 1)

@@ -35,7 +35,7 @@ from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
 from ..manual_clock import ManualClock
-from .consumer_model import FakeConnection
+from .recorded_broker import FakeConnection
 
 GROUP, TOPIC = "couriers", "orders"
 KEY = ShareKey(GROUP, bytes(16), 0)
