@@ -1,26 +1,16 @@
-"""The verdict on a group whose application reports what it processes, compared with a model that knows it."""
+"""The counts of a verdict on a group whose application reports what it processes."""
 
 from __future__ import annotations
 
 from ..run_counts import count
+from .consumption_kinds import STEPS
 from .processing_model import ProcessingModel
 
-RUNS = count(2000, in_slice=200)
-STEPS = 60
-
-
-def test_verdict_finds_what_was_processed_twice_or_never_and_nothing_else() -> None:
-    for seed in range(RUNS):
-        model = ProcessingModel(seed)
-
-        model.run(STEPS)
-
-        expected, found = model.expected(), model.found()
-        assert found == expected, f"seed {seed}: missed {expected - found}, invented {found - expected}"
+RUNS = count(200, in_slice=50)
 
 
 def test_reported_count_is_that_of_the_verdict() -> None:
-    for seed in range(RUNS // 10):
+    for seed in range(RUNS):
         model = ProcessingModel(seed)
 
         model.run(STEPS)
