@@ -89,7 +89,11 @@ class ConsumerModel(GroupMembers):
         index = self.random.randrange(len(self.partitions))
         partition = self.partitions[index]
         least = max([partition.start, *(each + 1 for each in partition.without_record)])
-        partition.end = max(min(least, partition.end), partition.end - self.random.randint(1, 4))
+        self.truncate_to(index, max(min(least, partition.end), partition.end - self.random.randint(1, 4)))
+
+    def truncate_to(self, index: int, end: int) -> None:
+        partition = self.partitions[index]
+        partition.end = end
         if partition.open_since is not None and partition.open_since >= partition.end:
             partition.open_since = None
         if partition.position is not None:
@@ -154,10 +158,10 @@ class ConsumerModel(GroupMembers):
     # -- fetches
 
     def fetch(self) -> None:
-        self._with_place(self._fetch)
+        self._with_place(self.fetch_from)
 
     def fetch_without_response(self) -> None:
-        self._with_place(lambda consumer, index: self._fetch(consumer, index, is_written=False))
+        self._with_place(lambda consumer, index: self.fetch_from(consumer, index, is_written=False))
 
     def hang(self) -> None:
         def hang(consumer: Consumer, index: int) -> None:
@@ -165,7 +169,7 @@ class ConsumerModel(GroupMembers):
             if place.why == "seek" or place.has_jumped or place.back_until > place.position:
                 return
             first = place.position
-            end = self._fetch(consumer, index)
+            end = self.fetch_from(consumer, index)
             if end is None or place.position == first:
                 return
             is_hanging = self.random.random() < 0.5
@@ -198,7 +202,7 @@ class ConsumerModel(GroupMembers):
 
     _last_first: dict[tuple[str, int], int]
 
-    def _fetch(self, consumer: Consumer, index: int, *, is_written: bool = True) -> int | None:
+    def fetch_from(self, consumer: Consumer, index: int, *, is_written: bool = True) -> int | None:
         """Fetch from the position. Return the end of what was delivered."""
         partition = self.partitions[index]
         if self.protocol == "none" and consumer.places[index].is_new and not consumer.places[index].out_of_range:
@@ -208,7 +212,7 @@ class ConsumerModel(GroupMembers):
         if not partition.start <= place.position <= partition.end:
             self._fetch_out_of_range(consumer, index)
             return None
-        readable_end = partition.stable_end if self.reads_committed else partition.end
+        readable_end = self._readable_end(partition)
         if place.position >= readable_end:
             return None
         first = place.position
@@ -248,9 +252,12 @@ class ConsumerModel(GroupMembers):
         """A client that has nothing to do with the group reads a partition."""
         index = self.random.randrange(len(self.partitions))
         partition = self.partitions[index]
-        if partition.start < partition.stable_end:
-            outsider = Consumer("outsider", "outsider", -1, 0)
-            self.broker.fetch(outsider, index, partition.start, partition.stable_end)
+        readable_end = self._readable_end(partition)
+        if partition.start < readable_end:
+            self.broker.fetch(Consumer("outsider", "outsider", -1, 0), index, partition.start, readable_end)
+
+    def _readable_end(self, partition: Partition) -> int:
+        return partition.stable_end if self.reads_committed else partition.end
 
     def rebalance_after_commits(self) -> None:
         for consumer in self.consumers:

@@ -1,6 +1,6 @@
 """The findings of verdicts on groups, planted and found: precision and recall of each kind and cause.
 
-python -m tests.model.consumption_kinds --runs 3000
+python -m tests.model.consumption_kinds --runs 3000 --broker-runs 100
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from collections.abc import Callable, Collection, Iterator
 from random import SystemRandom
 from typing import Protocol
 
+from fauxka.testing import Broker
+
 from .consumer_model import ConsumerModel
 from .processing_model import ProcessingModel
 from .share_group_model import ShareGroupModel
+from .wire_broker import CONFIG, NODES
+from .wire_model import WireModel
 
 RUNS, STEPS = 1000, 60
 # The runs whose difference is printed.
@@ -67,6 +71,12 @@ class Comparison:
             missed, invented = sorted(expected - found), sorted(found - expected)
             self.differences.append(f"{name}, seed {seed}: missed {missed}, invented {invented}")
 
+    def add_in_broker(self, seed: int, broker: Broker) -> None:
+        """Run the consumers in a broker, which is reset before, and count what was planted and found."""
+        model = WireModel(seed, broker)
+        with model.broker:
+            self.add("broker", seed, model)
+
     def table(self) -> Iterator[str]:
         """Yield the lines of a table."""
         yield f"{'kind':26} {'cause':28} {'planted':>8} {'found':>8} {'precision':>9} {'recall':>7}"
@@ -86,15 +96,22 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=RUNS, metavar="N", help=f"of each model; {RUNS} by default")
     parser.add_argument("--seed", type=int, help="of the first run; drawn by default")
     parser.add_argument("--only", choices=MODELS, action="append", help="models; all by default")
+    parser.add_argument(
+        "--broker-runs", type=int, default=0, metavar="N", help="of consumers in a real broker; 0 by default"
+    )
     arguments = parser.parse_args()
     first = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     comparison = Comparison()
     for name in arguments.only or MODELS:
         for seed in range(first, first + arguments.runs):
             comparison.add(name, seed, MODELS[name](seed))
+    if arguments.broker_runs:
+        with Broker(CONFIG, nodes=NODES) as broker:
+            for seed in range(first, first + arguments.broker_runs):
+                comparison.add_in_broker(seed, broker)
     print(*comparison.table(), *comparison.differences[:SHOWN_MAX], sep="\n")
     wrong = len(comparison.differences)
-    print(f"seeds {first} to {first + arguments.runs - 1}: {wrong} of the runs differ")
+    print(f"seeds from {first}: {wrong} runs differ")
     return 1 if wrong else 0
 
 
