@@ -52,6 +52,8 @@ class Delivered:
 
     by: Consumer
     is_committed: bool = False
+    # By a Fetch from before a rebalance.
+    is_late: bool = False
 
 
 @dataclass
@@ -61,12 +63,34 @@ class Place:
     position: int
     why: str = "start"
     is_new: bool = True
-    # The position to which the fetches came, before a jump that is not fetched yet; None for a start without one.
+    # Where it is expected: at the end of its last Fetch, at the offset that was out of range, or at the committed one.
     expected: int | None = None
+    # The end of its last Fetch, or of the log that was truncated below that.
+    came_to: int = 0
     has_jumped: bool = False
     # Where it was before it went back.
     back_until: int = 0
     out_of_range: bool = False
+    # Whether the log was truncated below the end of its last Fetch, and the consumer has not noticed it.
+    was_truncated: bool = False
+    is_unaware: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its last Fetch was at its position, whatever the log was since."""
+        return not (self.is_new or self.has_jumped or self.out_of_range)
+
+    def truncate(self, end: int, *, is_unaware: bool) -> None:
+        """Go back to the end of a truncated log, unless the consumer does not notice it."""
+        self.back_until = min(self.back_until, end)
+        if self.is_new or self.came_to <= end:
+            return
+        if self.is_settled and not self.is_unaware:
+            self.is_unaware = is_unaware and not self.was_truncated
+            self.position = self.position if self.is_unaware else end
+        self.expected, self.came_to, self.was_truncated = min(end, self.expected or 0), end, True
+        if self.has_jumped and not self.out_of_range and self.position > end:
+            self.why = "seek"
 
 
 @dataclass(eq=False)
@@ -103,7 +127,7 @@ class ConsumerModel:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.recorder = ConsumptionRecorder(lambda _: None)
+        self.recorder = ConsumptionRecorder(lambda _: None, lambda: self.request_id)
         self.partitions = [Partition() for _ in range(self.random.choice([1, 2, 3]))]
         self.has_one_client_id = self.random.random() < 0.3
         self.consumers: list[Consumer] = []
@@ -140,12 +164,9 @@ class ConsumerModel:
             self._pass(partition, partition.end, partition.committed, "truncated")
         for consumer in self.consumers:
             place = consumer.places.get(index)
-            if place is not None and not place.is_new and not place.has_jumped and not place.out_of_range:
-                place.position = min(place.position, partition.end)
-            if place is not None:
-                place.back_until = min(place.back_until, partition.end)
-            if place is not None and place.has_jumped and place.expected is not None:
-                place.expected = min(place.expected, partition.end)
+            if place is None:
+                continue
+            place.truncate(partition.end, is_unaware=self.random.random() < 0.5)
         self.recorder.truncated(TOPIC, index, partition.end)
 
     def find_ends(self, topic: str, partition: int) -> LogEnds:
@@ -183,6 +204,25 @@ class ConsumerModel:
             for index in list(consumer.places):
                 self._commit_position(consumer, index)
         self._rebalance()
+
+    def rebalance_over_a_fetch(self) -> None:
+        """A consumer gets records by a Fetch from before a rebalance, and drops them."""
+
+        def fetch(consumer: Consumer, index: int) -> None:
+            place, partition = consumer.places[index], self.partitions[index]
+            if not place.is_settled or place.is_unaware or place.position < partition.start:
+                return
+            request = self._request(consumer)
+            request.request_id = self.request_id
+            self.rebalance_after_commits()
+            first, end = place.position, min(partition.end, place.position + 3)
+            if first < end:
+                self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
+                self.recorder.written(request.request_id)
+            for offset in range(first, end):
+                partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
+
+        self._with_place(fetch)
 
     def _new_consumer(self, client_id: str | None = None) -> Consumer:
         self.names += 1
@@ -243,7 +283,7 @@ class ConsumerModel:
     def hang(self) -> None:
         def hang(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if place.why == "seek" or place.has_jumped or place.back_until > place.position:
+            if place.why == "seek" or place.has_jumped or place.is_unaware or place.back_until > place.position:
                 return
             first = place.position
             end = self._fetch(consumer, index)
@@ -264,7 +304,7 @@ class ConsumerModel:
     def seek(self) -> None:
         def seek(consumer: Consumer, index: int) -> None:
             place, partition = consumer.places[index], self.partitions[index]
-            if place.is_new or place.has_jumped or place.out_of_range:
+            if not place.is_settled or place.was_truncated:
                 return
             target = self.random.randint(partition.start, partition.end)
             if target == place.position or target == self._last_first.get((consumer.name, index)):
@@ -273,7 +313,7 @@ class ConsumerModel:
                 place.why = "seek"
             else:
                 place.back_until = max(place.back_until, place.position)
-            place.expected, place.position, place.has_jumped = place.position, target, True
+            place.position, place.has_jumped = target, True
 
         self._with_place(seek)
 
@@ -296,15 +336,17 @@ class ConsumerModel:
             self.recorder.lost(self.request_id)
             return None
         self._report(consumer, index, first, end)
-        if place.is_new or place.has_jumped or place.out_of_range:
+        if not place.is_settled or place.is_unaware:
             expected = partition.delivered_end if place.expected is None else place.expected
             if expected is not None:
                 cause = "seek" if place.why == "seek" else "reset_to_latest"
+                cause = "truncated" if place.is_unaware else cause
                 self._pass(partition, expected, first, cause)
         for offset in range(first, end):
             self._deliver(consumer, place, index, offset)
         place.position, place.is_new, place.has_jumped, place.out_of_range = end, False, False, False
-        place.expected = None
+        place.expected = place.came_to = end
+        place.was_truncated = place.is_unaware = False
         self._last_first[consumer.name, index] = first
         return end
 
@@ -317,7 +359,7 @@ class ConsumerModel:
         partition = self.partitions[index]
         before = partition.delivered.get(offset)
         is_back = place.why == "seek" or offset < place.back_until
-        if before is not None:
+        if before is not None and not before.is_late:
             if is_back:
                 cause = "seek"
             elif place.why == "reset":
@@ -329,7 +371,7 @@ class ConsumerModel:
             else:
                 cause = "rebalance_before_commit"
             self.add("delivered_twice", cause, index, offset)
-        elif is_back and any(each > offset for each in partition.delivered):
+        elif before is None and is_back and any(each > offset for each in partition.delivered):
             self.add("delivered_out_of_order", "seek", index, offset)
         partition.delivered[offset] = Delivered(consumer)
 
@@ -342,8 +384,8 @@ class ConsumerModel:
         self.recorder.fetched(self._request(consumer), [(TOPIC.encode(), answer)])
         self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
         if not place.out_of_range:
-            place.expected = place.position
-        place.out_of_range, place.why = True, "reset"
+            place.expected = min(place.position, place.came_to) if place.was_truncated else place.position
+        place.out_of_range, place.why, place.back_until, place.is_unaware = True, "reset", 0, False
         place.position = self.random.choice([partition.start, partition.end])
 
     def _report(self, consumer: Consumer, index: int, first: int, end: int) -> None:
@@ -370,7 +412,7 @@ class ConsumerModel:
     def commit_beyond(self) -> None:
         def beyond(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if not place.is_new and not place.has_jumped and not place.out_of_range:
+            if place.is_settled and place.is_unaware == place.was_truncated:
                 self._commit(consumer, index, place.position + self.random.randint(1, 4))
 
         self._with_place(beyond)
@@ -420,7 +462,7 @@ class ConsumerModel:
 
     def _commit_position(self, consumer: Consumer, index: int) -> None:
         place = consumer.places[index]
-        if not place.is_new and not place.has_jumped and not place.out_of_range:
+        if place.is_settled:
             self._commit(consumer, index, place.position)
 
     def _commit(self, consumer: Consumer, index: int, offset: int) -> bool:
@@ -443,6 +485,9 @@ class ConsumerModel:
                 self.add("commit_moved_back", "member", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
+            place = consumer.places.get(index)
+            if place is not None and place.is_unaware and place.expected is not None:
+                self._pass(partition, max(expected, place.expected), min(offset, place.position), "truncated")
             for each in range(expected, offset):
                 if each not in partition.delivered and each not in partition.passed:
                     self.add("commit_beyond_delivery", "member", index, each)
@@ -478,11 +523,11 @@ class ConsumerModel:
         self._last_first = {}
         self.has_faults = with_faults
         clean = [self.produce, self.fetch, self.fetch, self.commit, self.fetch_without_response]
-        clean += [self.rebalance_after_commits] if not with_faults else []
+        clean += [self.rebalance_after_commits, self.rebalance_over_a_fetch] if not with_faults else []
         faults = [
-            self.join, self.crash, self.restart, self.rebalance_after_commits, self.hang, self.seek, self.commit_back,
-            self.commit_beyond, self.commit_for_another, self.commit_refused, self.administrator_commits,
-            self.lose_commits, self.delete, self.truncate,
+            self.join, self.crash, self.restart, self.rebalance_after_commits, self.rebalance_over_a_fetch, self.hang,
+            self.seek, self.commit_back, self.commit_beyond, self.commit_for_another, self.commit_refused,
+            self.administrator_commits, self.lose_commits, self.delete, self.truncate,
         ]  # fmt: skip
         self.join()
         planted = self.random.sample(faults, self.random.randint(1, 4)) if with_faults else []
