@@ -136,12 +136,16 @@ class CommitRequest:
 
 
 class GroupRecords(NamedTuple):
-    """Records that a group coordinator has appended to its log. producer_id: -1 for records of no transaction."""
+    """Records that a group coordinator has appended to its log.
+
+    producer_id: -1 for records of no transaction. request_id: of the last request before them.
+    """
 
     group: str
     records: Sequence[tuple[bytes, bytes | None]]
     log_partition: int = 0
     producer_id: int = -1
+    request_id: int = 0
 
 
 class EndedTransaction(NamedTuple):

@@ -40,8 +40,9 @@ from .events import (
 )
 from .group_history import GroupHistory, TopicPartition, client_name
 from .member_records import MemberRecords
-from .partition_history import PartitionHistory, Receiver
+from .partition_history import PartitionHistory
 from .processed_events import EventSource, ProcessedEvents
+from .receivers import Receiver
 from .share_histories import ShareHistories
 from .share_history import ShareHistory
 
@@ -95,13 +96,13 @@ class GroupHistories:
             history = self.groups[group_id] = GroupHistory(self._log_starts)
         return history
 
-    def forget_topic(self, topic: str) -> None:
-        """Delete the histories of a topic."""
+    def recreate_topic(self, topic: str) -> None:
+        """Replace the histories of a topic, because it is a new one of that name."""
         self.processed_events.forget_topic(topic)
         for place in [each for each in self._log_starts if each[0] == topic]:
             del self._log_starts[place]
         for group in self.groups.values():
-            group.forget_topic(topic)
+            group.recreate_topic(topic)
         for ranges in self._of_no_group.values():
             ranges[:] = [each for each in ranges if self._name_of(each.topic_key) != topic]
 
@@ -230,6 +231,7 @@ class GroupHistories:
 
     def _appended(self, appended: GroupRecords, commit: CommitRequest | None) -> None:
         group = self.group(appended.group)
+        self._records.begin(appended.request_id)
         for key, value in appended.records:
             try:
                 record_type = record_type_of(key)

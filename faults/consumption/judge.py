@@ -88,6 +88,10 @@ def judge_group(
         f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
         for other, client in sorted(history.same_client.items())
     ]
+    notes += [
+        f"{topic} was deleted and created again: nothing is judged that group {group_id!r} got of the earlier topic"
+        for topic in sorted(history.recreated_topics)
+    ]
     return GroupVerdict(
         group=group_id,
         partitions=partitions,

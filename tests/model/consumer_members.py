@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
-from .group_broker import Consumer, GroupBroker, Place
+from .consumer_place import Place
+from .group_broker import Consumer, GroupBroker
 
 CONSUMERS_MAX = 3
 PROTOCOLS = ("classic", "consumer", "none")
@@ -17,6 +18,8 @@ class Delivered:
 
     by: Consumer
     is_committed: bool = False
+    # By a Fetch from before a rebalance.
+    is_late: bool = False
 
 
 @dataclass

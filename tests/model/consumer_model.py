@@ -9,151 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from fauxka.faults.consumption.group_verdict import GroupFinding, GroupVerdict
-from fauxka.faults.consumption.judge import LogEnds
 
-from .consumer_members import Delivered, GroupMembers, Partition
-from .group_broker import Consumer, GroupBroker, Place, Truth
-from .recorded_broker import PRODUCER, RecordedBroker
+from .consumed_topic import ConsumedTopic
+from .consumer_members import Delivered, Partition
+from .consumer_place import Place
+from .group_broker import Consumer, GroupBroker, Truth
+from .recorded_broker import RecordedBroker
 
 # Kinds that are about records: no marker, and no aborted record for a group that reads committed records, has them.
 OF_RECORDS = frozenset({"delivered_twice", "never_delivered", "delivered_out_of_order", "processed_twice"})
 
 
-class ConsumerModel(GroupMembers):
-    """The group, its logs and the truth about them."""
+class ConsumerModel(ConsumedTopic):
+    """The group, its fetches and commits, and the truth about them."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.broker = self.make_broker()
-        self.truth: set[Truth] = set()
         self.has_faults = True
         self.last_first: dict[tuple[str, int], int] = {}
 
     def make_broker(self) -> GroupBroker:
         """Return the broker that does what the model decides."""
         return RecordedBroker(self.random, self.protocol, self, reads_committed=self.reads_committed)
-
-    # -- the log
-
-    def produce(self) -> None:
-        index = self.random.randrange(len(self.partitions))
-        count = self.random.randint(1, 6)
-        self.partitions[index].end += count
-        self.broker.append(index, count)
-
-    def produce_transaction(self) -> None:
-        """A transaction begins, and ends at once."""
-        index = self._begin_transaction()
-        if index is not None:
-            self._end_transaction(index)
-
-    def leave_transaction_open(self) -> None:
-        """A transaction begins in one step, and ends in a later one or never."""
-        index = self._open_transaction()
-        if index is None:
-            self._begin_transaction()
-        elif self.random.random() < 0.5:
-            self._end_transaction(index)
-
-    def _open_transaction(self) -> int | None:
-        return next((index for index, each in enumerate(self.partitions) if each.open_since is not None), None)
-
-    def _begin_transaction(self) -> int | None:
-        index = self.random.randrange(len(self.partitions))
-        if self._open_transaction() is not None:
-            return None
-        partition, count = self.partitions[index], self.random.randint(1, 4)
-        self.broker.begin_transaction(index, count)
-        partition.open_since, partition.open_records = partition.end, set(range(partition.end, partition.end + count))
-        partition.end += count
-        return index
-
-    def _end_transaction(self, index: int) -> None:
-        partition, is_commit = self.partitions[index], self.random.random() < 0.5
-        self.broker.end_transaction(index, is_commit=is_commit)
-        partition.without_record.add(partition.end)
-        if not is_commit and self.reads_committed:
-            partition.without_record |= partition.open_records
-        partition.open_since, partition.end = None, partition.end + 1
-
-    def delete(self) -> None:
-        """Retention deletes the first records."""
-        index = self.random.randrange(len(self.partitions))
-        partition = self.partitions[index]
-        start = min(partition.stable_end, partition.start + self.random.randint(1, 6))
-        before, partition.start = partition.start, start
-        self.broker.delete(index, before, start)
-
-    def truncate(self) -> None:
-        """An unclean election takes back the last records."""
-        index = self.random.randrange(len(self.partitions))
-        partition = self.partitions[index]
-        least = max([partition.start, *(each + 1 for each in partition.without_record)])
-        self.truncate_to(index, max(min(least, partition.end), partition.end - self.random.randint(1, 4)))
-
-    def truncate_to(self, index: int, end: int) -> None:
-        partition = self.partitions[index]
-        partition.end = end
-        if partition.open_since is not None and partition.open_since >= partition.end:
-            partition.open_since = None
-        if partition.position is not None:
-            partition.position = min(partition.position, partition.end)
-        for offset in [each for each in partition.delivered if each >= partition.end]:
-            del partition.delivered[offset]
-            self.add("delivered_and_truncated", "truncated", index, offset)
-        partition.passed = {offset: why for offset, why in partition.passed.items() if offset < partition.end}
-        if partition.committed is not None:
-            self._pass(partition, partition.end, partition.committed, "truncated")
-        for consumer in self.consumers:
-            place = consumer.places.get(index)
-            if place is not None and not place.is_new and not place.has_jumped and not place.out_of_range:
-                place.position = min(place.position, partition.end)
-            if place is not None:
-                place.back_until = min(place.back_until, partition.end)
-            if place is not None and place.has_jumped and place.expected is not None:
-                place.expected = min(place.expected, partition.end)
-        self.broker.truncate(index, partition.end)
-
-    def find_ends(self, topic: str, partition: int) -> LogEnds:
-        del topic
-        each = self.partitions[partition]
-        producer = None if each.open_since is None else PRODUCER
-        return LogEnds(each.start, each.end, each.stable_end, producer)
-
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
-        del topic, partition, first, end
-        return []
-
-    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
-        del topic, committed_only
-        return any(self._is_record(partition, each) for each in range(*offsets))
-
-    def _is_record(self, index: int, offset: int) -> bool:
-        """Whether an offset is one of a record, as far as the log can tell."""
-        partition = self.partitions[index]
-        return offset < partition.start or offset not in partition.without_record
-
-    # -- the topic
-
-    def add_partition(self) -> None:
-        """A partition is added, and has records before the group notices it."""
-        if len(self.partitions) < 4:
-            self.partitions.append(Partition(is_late=self.protocol != "none"))
-            self.broker.set_partitions(len(self.partitions), is_new=False)
-            for _ in range(3):
-                self.produce()
-            self.rebalance()
-
-    def recreate_topic(self) -> None:
-        """The topic is deleted and created again. What was judged of the earlier one is gone."""
-        self.partitions = [Partition() for _ in self.partitions]
-        self.truth.clear()
-        self.linked.clear()
-        for consumer in self.consumers:
-            consumer.places.clear()
-        self.owners.clear()
-        self.broker.set_partitions(len(self.partitions), is_new=True)
-        self.rebalance()
 
     # -- fetches
 
@@ -166,7 +44,7 @@ class ConsumerModel(GroupMembers):
     def hang(self) -> None:
         def hang(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if place.why == "seek" or place.has_jumped or place.back_until > place.position:
+            if place.why == "seek" or place.has_jumped or place.unaware_of or place.back_until > place.position:
                 return
             first = place.position
             end = self.fetch_from(consumer, index)
@@ -187,7 +65,7 @@ class ConsumerModel(GroupMembers):
     def seek(self) -> None:
         def seek(consumer: Consumer, index: int) -> None:
             place, partition = consumer.places[index], self.partitions[index]
-            if place.is_new or place.has_jumped or place.out_of_range:
+            if not place.is_settled or place.was_truncated:
                 return
             target = self.random.randint(partition.start, partition.end)
             if target == place.position or target == self.last_first.get((consumer.name, index)):
@@ -196,7 +74,7 @@ class ConsumerModel(GroupMembers):
                 place.why = "seek"
             else:
                 place.back_until = max(place.back_until, place.position)
-            place.expected, place.position, place.has_jumped = place.position, target, True
+            place.position, place.has_jumped = target, True
 
         self._with_place(seek)
 
@@ -221,19 +99,20 @@ class ConsumerModel(GroupMembers):
             return None
         end = self.broker.fetch(consumer, index, first, readable_end)
         self.delivered(index, first, end)
-        if place.is_new or place.has_jumped or place.out_of_range:
+        if not place.is_settled or place.unaware_of:
             expected = partition.delivered_end if place.expected is None else place.expected
             is_first = partition.is_late and not partition.delivered and partition.begun_at is None
             if expected is None and is_first:
                 expected = partition.start
             if expected is not None:
                 cause = "seek" if place.why == "seek" else "reset_to_latest"
-                cause = "partition_seen_late" if is_first else cause
-                self._pass(partition, expected, first, cause)
+                cause = "partition_seen_late" if is_first else place.unaware_of or cause
+                self.pass_over(partition, expected, first, cause)
         for offset in range(first, end):
             self._deliver(consumer, place, index, offset)
         place.position, place.is_new, place.has_jumped, place.out_of_range = end, False, False, False
-        place.expected = None
+        place.expected = place.came_to = end
+        place.was_truncated, place.unaware_of = False, ""
         self.last_first[consumer.name, index] = first
         partition.position = end
         if self.protocol == "none" and consumer.client_id not in self.linked:
@@ -259,22 +138,34 @@ class ConsumerModel(GroupMembers):
     def _readable_end(self, partition: Partition) -> int:
         return partition.stable_end if self.reads_committed else partition.end
 
+    def rebalance_over_a_fetch(self) -> None:
+        """A consumer gets records by a Fetch from before a rebalance, and drops them."""
+
+        def fetch(consumer: Consumer, index: int) -> None:
+            place, partition = consumer.places[index], self.partitions[index]
+            if not place.is_settled or place.unaware_of or place.position < partition.start:
+                return
+            first = place.position
+            end = self.broker.fetch_over_rebalance(
+                consumer, index, (first, self._readable_end(partition)), self.rebalance_after_commits
+            )
+            for offset in range(first, end):
+                partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
+
+        if self.protocol == "classic":
+            self._with_place(fetch)
+
     def rebalance_after_commits(self) -> None:
         for consumer in self.consumers:
             for index in list(consumer.places):
                 self._commit_position(consumer, index)
         self.rebalance()
 
-    def _pass(self, partition: Partition, first: int, end: int, cause: str) -> None:
-        for offset in range(first, end):
-            if offset not in partition.delivered and offset not in partition.passed:
-                partition.passed[offset] = "deleted_before_read" if offset < partition.start else cause
-
     def _deliver(self, consumer: Consumer, place: Place, index: int, offset: int) -> None:
         partition = self.partitions[index]
         before = partition.delivered.get(offset)
         is_back = place.why == "seek" or offset < place.back_until
-        if before is not None:
+        if before is not None and not before.is_late:
             if is_back:
                 cause = "seek"
             elif place.why == "reset":
@@ -286,7 +177,7 @@ class ConsumerModel(GroupMembers):
             else:
                 cause = "rebalance_before_commit"
             self.add("delivered_twice", cause, index, offset)
-        elif is_back and any(each > offset for each in partition.delivered):
+        elif before is None and is_back and any(each > offset for each in partition.delivered):
             self.add("delivered_out_of_order", "seek", index, offset)
         partition.delivered[offset] = Delivered(consumer)
 
@@ -297,8 +188,8 @@ class ConsumerModel(GroupMembers):
         place, partition = consumer.places[index], self.partitions[index]
         self.broker.fetch_out_of_range(consumer, index, place.position)
         if not place.out_of_range:
-            place.expected = place.position
-        place.out_of_range, place.why, place.back_until = True, "reset", 0
+            place.expected = min(place.position, place.came_to) if place.was_truncated else place.position
+        place.out_of_range, place.why, place.back_until, place.unaware_of = True, "reset", 0, ""
         place.position = self.random.choice([partition.start, partition.end])
 
     # -- commits
@@ -317,7 +208,7 @@ class ConsumerModel(GroupMembers):
     def commit_beyond(self) -> None:
         def beyond(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if not place.is_new and not place.has_jumped and not place.out_of_range:
+            if place.is_settled and bool(place.unaware_of) == place.was_truncated:
                 self._commit(consumer, index, place.position + self.random.randint(1, 4))
 
         self._with_place(beyond)
@@ -352,7 +243,7 @@ class ConsumerModel(GroupMembers):
                 self.add("commit_moved_back", "other_client", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
-            self._pass(partition, expected, offset, "reset")
+            self.pass_over(partition, expected, offset, "reset")
         self._set_committed(index, offset)
         self.broker.set_offset(index, offset)
 
@@ -366,7 +257,7 @@ class ConsumerModel(GroupMembers):
 
     def _commit_position(self, consumer: Consumer, index: int) -> None:
         place = consumer.places[index]
-        if not place.is_new and not place.has_jumped and not place.out_of_range:
+        if place.is_settled:
             self._commit(consumer, index, place.position)
 
     def _commit(self, consumer: Consumer, index: int, offset: int) -> bool:
@@ -384,10 +275,14 @@ class ConsumerModel(GroupMembers):
                 self.add("commit_moved_back", "member", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
+            place = consumer.places.get(index)
+            if place is not None and place.unaware_of and place.expected is not None:
+                passed = max(expected, place.expected), min(offset, place.position)
+                self.pass_over(partition, *passed, place.unaware_of)
             for each in range(expected, offset):
                 if each not in partition.delivered and each not in partition.passed:
                     self.add("commit_beyond_delivery", "member", index, each)
-            self._pass(partition, expected, offset, "committed_beyond_delivery")
+            self.pass_over(partition, expected, offset, "committed_beyond_delivery")
         self._set_committed(index, offset)
         return True
 
@@ -404,24 +299,21 @@ class ConsumerModel(GroupMembers):
         if places:
             act(*self.random.choice(places))
 
-    def add(self, kind: str, cause: str, index: int, offset: int) -> None:
-        self.truth.add((kind, cause, index, offset))
-
     @property
     def faults(self) -> list[Callable[[], None]]:
         """Return the steps in which something goes wrong, or that are needed for it."""
         return [
-            self.join, self.crash, self.restart, self.exceed_poll_interval, self.rebalance_after_commits, self.hang,
-            self.seek, self.commit_back, self.commit_beyond, self.commit_for_another, self.commit_late,
-            self.administrator_commits, self.lose_commits, self.delete, self.truncate, self.leave_transaction_open,
-            self.add_partition, self.recreate_topic, self.read_as_outsider,
+            self.join, self.crash, self.restart, self.exceed_poll_interval, self.rebalance_after_commits,
+            self.rebalance_over_a_fetch, self.hang, self.seek, self.commit_back, self.commit_beyond,
+            self.commit_for_another, self.commit_late, self.administrator_commits, self.lose_commits, self.delete,
+            self.truncate, self.leave_transaction_open, self.add_partition, self.recreate_topic, self.read_as_outsider,
         ]  # fmt: skip
 
     def run(self, steps: int, *, with_faults: bool = True) -> None:
         self.has_faults = with_faults
         clean = [self.produce, self.fetch, self.fetch, self.commit, self.fetch_without_response]
         clean += [self.produce_transaction] if self.random.random() < 0.5 else []
-        clean += [self.rebalance_after_commits] if not with_faults else []
+        clean += [self.rebalance_after_commits, self.rebalance_over_a_fetch] if not with_faults else []
         self.join()
         planted = self.random.sample(self.faults, self.random.randint(1, 4)) if with_faults else []
         for _ in range(steps):
@@ -437,7 +329,7 @@ class ConsumerModel(GroupMembers):
         for index, partition in enumerate(self.partitions):
             expected = partition.delivered_end if partition.committed is None else partition.committed
             if expected is not None:
-                self._pass(partition, expected, partition.start, "deleted_before_read")
+                self.pass_over(partition, expected, partition.start, "deleted_before_read")
             for offset, why in partition.passed.items():
                 if offset not in partition.delivered and offset < partition.end:
                     found.add(("never_delivered", why, index, offset))
@@ -445,7 +337,7 @@ class ConsumerModel(GroupMembers):
             if may_wait and partition.stable_end < partition.end and self._position(partition) == partition.stable_end:
                 blocked = range(partition.stable_end, partition.end)
                 found |= {("blocked", "open_transaction", index, offset) for offset in blocked}
-        return {each for each in found if each[0] not in OF_RECORDS or self._is_record(each[2], each[3])}
+        return {each for each in found if each[0] not in OF_RECORDS or self.is_record(each[2], each[3])}
 
     def _position(self, partition: Partition) -> int | None:
         """Return where the group is in a partition, as far as its fetches and commits show it."""
@@ -461,7 +353,7 @@ class ConsumerModel(GroupMembers):
         found = {
             (each.kind, each.cause, each.partition, offset) for each in verdict.findings for offset in offsets_of(each)
         }
-        return {each for each in found if each[0] not in OF_RECORDS or self._is_record(each[2], each[3])}
+        return {each for each in found if each[0] not in OF_RECORDS or self.is_record(each[2], each[3])}
 
 
 def offsets_of(finding: GroupFinding) -> Iterable[int]:

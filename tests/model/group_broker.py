@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from fauxka.faults.consumption.group_verdict import GroupVerdict
 
+from .consumer_place import Place
+
 GROUP, TOPIC = "billing", "orders"
 
 # Kind, cause, partition, offset; of a stale commit the offset is -1.
 Truth = tuple[str, str, int, int]
-
-
-@dataclass
-class Place:
-    """Where a consumer is in a partition, and why: "start", "seek" or "reset"."""
-
-    position: int
-    why: str = "start"
-    is_new: bool = True
-    # The position to which the fetches came, before a jump that is not fetched yet; None for a start without one.
-    expected: int | None = None
-    has_jumped: bool = False
-    # Where it was before it went back.
-    back_until: int = 0
-    out_of_range: bool = False
 
 
 @dataclass(eq=False)
@@ -99,6 +86,12 @@ class GroupBroker(Protocol):
 
     def lose_response(self, consumer: Consumer, index: int, first: int, readable_end: int) -> None:
         """Have a fetch whose records do not reach the consumer."""
+        ...
+
+    def fetch_over_rebalance(
+        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
+    ) -> int:
+        """Have a fetch between these offsets, whose response is written after the rebalance. Return its end."""
         ...
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -58,7 +58,7 @@ class RecordedBroker:
     """protocol: "classic", "consumer" (KIP-848) or "none" for consumers without a subscription."""
 
     def __init__(self, random: Random, protocol: str, logs: ConsumedLogs, *, reads_committed: bool) -> None:
-        self.recorder = ConsumptionRecorder({TOPIC_ID: TOPIC}.get)
+        self.recorder = ConsumptionRecorder({TOPIC_ID: TOPIC}.get, lambda: self._request_id)
         self._random = random
         self._protocol = protocol
         self._logs = logs
@@ -94,7 +94,7 @@ class RecordedBroker:
         if is_new:
             for index in sorted(self._committed):
                 self.delete_offset(index)
-            self.recorder.forget_topic(TOPIC)
+            self.recorder.recreate_topic(TOPIC)
 
     # -- members
 
@@ -178,6 +178,19 @@ class RecordedBroker:
         self.recorder.fetched(self._request(consumer), [(self._topic_key, self._answer(index, first, end))])
         self._number(consumer, is_written=False)
         self.recorder.lost(self._request_id)
+
+    def fetch_over_rebalance(
+        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
+    ) -> int:
+        first, readable_end = offsets
+        request = self._request(consumer)
+        request.request_id = self._request_id
+        rebalance()
+        end = max(first, min(readable_end, first + self._random.randint(1, 5)))
+        if first < end:
+            self.recorder.fetched(request, [(self._topic_key, self._answer(index, first, end))])
+            self.recorder.written(request.request_id)
+        return end
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:
         answer = FetchedPartition(index, ErrorCode.OFFSET_OUT_OF_RANGE, fetch_offset=offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Self
 
@@ -209,6 +209,11 @@ class WireBroker:
         with self._broker.faults.add(LOST_RECORDS):
             fetched = self._fetch(consumer, index, first, LARGE)
         assert fetched.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER, fetched
+
+    def fetch_over_rebalance(
+        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
+    ) -> int:
+        raise NotImplementedError("requests of one connection do not overtake each other")
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:
         fetched = self._fetch(consumer, index, offset, LARGE)

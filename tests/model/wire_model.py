@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from fauxka.testing import Broker
 
 from .consumer_model import ConsumerModel
@@ -26,6 +28,11 @@ class WireModel(ConsumerModel):
             partitions=len(self.partitions),
             reads_committed=self.reads_committed,
         )
+
+    @property
+    def faults(self) -> list[Callable[[], None]]:
+        """Return the steps without those whose requests overtake each other."""
+        return [each for each in super().faults if each != self.rebalance_over_a_fetch]
 
     def truncate(self) -> None:
         """Records reach the leader only, a consumer gets them, and an unclean election takes them back."""
