@@ -132,6 +132,8 @@ def _explain_second_delivery(fact: Fact) -> str:
 
 
 def _explain_never(fact: Fact) -> str:
+    if fact.cause in _UNNOTICED and fact.receiver:
+        return f"{_name(fact.receiver)} did not notice that {_UNNOTICED[fact.cause]}, and went on where it was before"
     return _NEVER.get(fact.cause, _NEVER[Cause.SEEK]).format(receiver=_name(fact.receiver), offset=fact.offset)
 
 
@@ -148,6 +150,13 @@ def _name(receiver: str) -> str:
     return receiver or "an administrator"
 
 
+# What a client does not notice that goes on at its old position.
+_UNNOTICED: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.TRUNCATED: "the log was truncated and new records have these offsets",
+        Cause.RECREATED: "the topic was deleted and created again",
+    }
+)
 # Why records of a share group are available again.
 _ENDS: Mapping[Cause, str] = MappingProxyType(
     {

@@ -34,9 +34,9 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "commit_moved_back", "reset" or "seek".
     Of share groups: "lock_ended", "released", "member_left", "broker_restart" or "start_offset_reset".
     never_delivered: "committed_beyond_delivery", "reset_to_latest", "deleted_before_read", "partition_seen_late",
-    "truncated", "reset" or "seek". commit_moved_back: "member" or "other_client". stale_member_committed: "refused" or
-    "accepted". archived: "lock_ended", "released", "member_left" or "deleted_before_read". processed_twice: as
-    delivered_twice, or "delivered_once".
+    "truncated", "topic_recreated", "reset" or "seek". commit_moved_back: "member" or "other_client".
+    stale_member_committed: "refused" or "accepted". archived: "lock_ended", "released", "member_left" or
+    "deleted_before_read". processed_twice: as delivered_twice, or "delivered_once".
     offsets: the first and the last one; of a stale commit, the committed ones.
     member: the id of the member, or the client, that got or committed them. earlier_member: the one that got them
     before, or that has the partition. committed: the committed offset that played a part. count: how often it happened.
@@ -107,7 +107,7 @@ class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):
 
     The broker sees what was sent to a client and what was committed, and not what the client did with a record, unless
     the application reports it.
-    notes: what the verdict cannot tell, such as two groups with the same client id.
+    notes: what the verdict cannot tell, such as two groups with the same client id, and topics that were created again.
     findings_left_out: how many more findings there are. reports_left_out: reports of the application that were too
     many to keep; what they were about may count as not processed.
     """
