@@ -48,7 +48,7 @@ function summary(verdict) {
 }
 
 function partitionsTable(partitions) {
-  const heads = ["Topic", "Partition#", "Delivered#", "Processed#", "From", "Committed#", "Lag#"];
+  const heads = ["Topic", "Partition#", "Delivered#", "Processed#", "Known from", "Committed#", "Lag#"];
   return table("Delivered", heads, partitions, (each) => [
     stateLink("topics", each.topic),
     each.partition,

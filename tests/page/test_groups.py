@@ -1,5 +1,6 @@
 """The groups: the list, and the members, assignments, offsets and lag of one group of each type."""
 
+from base64 import urlsafe_b64decode
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -13,6 +14,7 @@ from ..admin.admin_client import AdminClient
 from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from ..wire.message_client import MessageClient
+from ..wire.share_member import ACCEPT, RELEASE, ShareMember
 
 pytestmark = pytest.mark.page
 
@@ -160,3 +162,21 @@ def test_share_group_has_its_member_with_its_epoch(page: Page, broker: Serving) 
         member = page.get_by_role("region", name="Members").get_by_role("row").nth(1)
         expect(member.get_by_role("rowheader")).to_have_text("one")
         expect(member.get_by_role("cell").nth(3)).to_have_text("2")
+
+
+def test_verdict_on_a_share_group_has_its_counts(page: Page, broker: Serving, admin: AdminClient) -> None:
+    topic_id = urlsafe_b64decode(admin.get(f"/v1/topics/{TOPIC}")["topic_id"] + "==")
+    with ShareMember(broker.bootstrap, ("sharers", "one"), (TOPIC, topic_id)) as member:
+        member.configure(auto_offset_reset="earliest")
+        member.beat(0)
+        member.fetch()
+        member.acknowledge(0, 3, ACCEPT)
+        member.acknowledge(4, 9, RELEASE)
+        member.fetch()
+
+        verdict = show_group(page, broker, "sharers")
+
+        # Partition, acquired now, accepted, released, rejected, archived, ended locks, members that left.
+        cells = verdict.get_by_role("region", name="Share group").get_by_role("row").nth(1).get_by_role("cell")
+        expect(cells).to_have_text(["0", "6", "4", "6", "0", "0", "0", "0"])
+        expect(verdict.get_by_role("listitem")).to_contain_text("one released them")
