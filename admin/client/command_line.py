@@ -134,25 +134,43 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 @commands.command()
 @click.argument("topic", required=False, shell_complete=topic_names)
 @click.option("--group", help="Show what happened to the deliveries and commits of this consumer group instead.")
+@click.option("--from", "source", metavar="TOPIC", help="Show what an application makes of this topic in --to instead.")
+@click.option("--to", "target", metavar="TOPIC", help="The topic of its results. Needs --event-id.")
 @click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
-def verdict(client: AdminClient, topic: str | None, group: str | None, event_id: str | None, *, as_json: bool) -> None:
+def verdict(client: AdminClient, topic: str | None, *, as_json: bool, **of: str | None) -> None:
     """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones; or to the records of a group.
 
-    Exit code 0 if the topic or group is clean, 1 if there are findings, 2 without a verdict. Records that retention or
-    DeleteRecords deleted are listed, and the topic is clean.
+    With --from and --to: which events an application that reads one topic and writes another has lost, doubled or
+    reordered. --group is then the one by which it reads, for the reasons.
+    Exit code 0 if the topic, group or application is clean, 1 if there are findings, 2 without a verdict. Records that
+    retention or DeleteRecords deleted are listed, and the topic is clean.
     """
-    if (topic is None) == (group is None):
-        raise click.UsageError("give either a TOPIC or --group")
-    response = client.call("GET", "/v1/verdict", topic=topic, event_id=event_id, group=group)
+    group, source, target, event_id = of["group"], of["source"], of["target"], of["event_id"]
+    judged = _judged(topic, group, source, target)
+    topics = {"topic": topic, "from": source, "to": target}
+    response = client.call("GET", "/v1/verdict", None, group=group, event_id=event_id, **topics)
     findings = parts.verdict_text.finding_count(response)
     found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
-    head = f"{topic or f'group {group}'}: {found}"
+    head = f"{judged}: {found}"
     width = parts.text_width.terminal_width()
     print_response(response, lambda: [head, *parts.verdict_text.verdict_lines(response, width)], as_json=as_json)
     if findings:
         sys.exit(EXIT_FINDINGS)
+
+
+def _judged(topic: str | None, group: str | None, source: str | None, target: str | None) -> str:
+    """Return what a verdict is on. Raises UsageError."""
+    match topic, group, source, target:
+        case str(), None, None, None:
+            return topic
+        case None, str(), None, None:
+            return f"group {group}"
+        case None, _, str(), str():
+            return f"{source} to {target}"
+        case _:
+            raise click.UsageError("give either a TOPIC, --group, or --from and --to with --event-id")
 
 
 @commands.command()
