@@ -31,6 +31,10 @@ from .report_command import report
 from .rule_text import rule_line, rule_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from msgspec import Struct
+
     from ...faults.rules.fault_rules import FaultRule
     from .http_broker import HttpBroker
 
@@ -143,26 +147,42 @@ def clear_faults(broker: HttpBroker, rules: tuple[str, ...], *, as_json: bool) -
 @commands.command()
 @click.argument("topic", required=False, shell_complete=topic_names)
 @click.option("--group", help="Show what happened to the deliveries and commits of this consumer group instead.")
+@click.option("--from", "source", metavar="TOPIC", help="Show what an application makes of this topic in --to instead.")
+@click.option("--to", "target", metavar="TOPIC", help="The topic of its results. Needs --event-id.")
 @click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
-def verdict(broker: HttpBroker, topic: str | None, group: str | None, event_id: str | None, *, as_json: bool) -> None:
+def verdict(broker: HttpBroker, topic: str | None, *, as_json: bool, **of: str | None) -> None:
     """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones; or to the records of a group.
 
-    Exit code 0 if the topic or group is clean, 1 if there are findings, 2 without a verdict. Records that retention or
-    DeleteRecords deleted are listed, and the topic is clean.
+    With --from and --to: which events an application that reads one topic and writes another has lost, doubled or
+    reordered. --group is then the one by which it reads, for the reasons.
+    Exit code 0 if the topic, group or application is clean, 1 if there are findings, 2 without a verdict. Records that
+    retention or DeleteRecords deleted are listed, and the topic is clean.
     """
-    if (topic is None) == (group is None) or (group is not None and event_id is not None):
-        raise click.UsageError("give either a TOPIC, with or without --event-id, or --group")
-    judged = broker.verdict(topic, event_id) if topic is not None else broker.verdict(group=group or "")
-    response = json_of(judged)
+    judged, answer = _judge(broker, topic, of)
+    response = json_of(answer)
     findings = parts.verdict_text.finding_count(response)
     found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
-    head = f"{topic or f'group {group}'}: {found}"
+    head = f"{judged}: {found}"
     width = parts.text_width.terminal_width()
     print_response(response, lambda: [head, *parts.verdict_text.verdict_lines(response, width)], as_json=as_json)
     if findings:
         sys.exit(EXIT_FINDINGS)
+
+
+def _judge(broker: HttpBroker, topic: str | None, of: Mapping[str, str | None]) -> tuple[str, Struct]:
+    """Return what a verdict is on, and the verdict. Raises UsageError."""
+    match topic, of["group"], of["source"], of["target"], of["event_id"]:
+        case str(), None, None, None, event_id:
+            return topic, broker.verdict(topic, event_id)
+        case None, str() as group, None, None, None:
+            return f"group {group}", broker.verdict(group=group)
+        case None, group, str() as source, str() as target, str() as event_id:
+            flow = broker.verdict(from_topic=source, to_topic=target, event_id=event_id, group=group)
+            return f"{source} to {target}", flow
+        case _:
+            raise click.UsageError("give either a TOPIC, --group, or --from and --to with --event-id")
 
 
 @commands.command()

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 # More findings have the same few causes.
 FINDINGS_MAX = 10
+# Events of a finding that are named.
+EVENTS_MAX = 3
 # Records that retention or DeleteRecords deleted are no fault. They are the last findings of a verdict.
 HARMLESS_KINDS = frozenset({"deleted"})
 _INDENT = "  "
+_CountLines = Callable[[Mapping[str, Any], int], Iterator[str]]
 
 
 def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the counts and the first findings. width: the longest line in columns."""
-    yield from _group_lines(verdict, width) if "partitions" in verdict else _topic_lines(verdict, width)
+    count_lines, place_of = _FORMS[verdict["of"]]
+    yield from count_lines(verdict, width)
     findings: list[Mapping[str, Any]] = verdict["findings"]
     for finding in findings[:FINDINGS_MAX]:
-        yield from indented(f"{finding['kind']}: {_place(finding)}{finding['why']}", width)
+        yield from indented(f"{finding['kind']}: {place_of(finding)}{finding['why']}", width)
     left_out = len(findings) + int(verdict.get("findings_left_out", 0)) - FINDINGS_MAX
     if left_out > 0:
         yield from indented(f"and {left_out} more findings", width)
@@ -37,16 +41,46 @@ def _group_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
         names = {"delivered": "delivered", "processed": processed, "committed": "committed", "lag": "lag"}
         counts = ", ".join(f"{shown} {each[name]}" for name, shown in names.items())
         yield from indented(f"{each['topic']}-{each['partition']}: {counts}", width)
+    yield from _note_lines(verdict, width)
+
+
+def _flow_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield the counts of events, and what the verdict on an application cannot tell."""
+    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict["events"].items())
+    yield from indented(f"events: {counts}", width)
+    yield from _note_lines(verdict, width)
+
+
+def _note_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     for note in verdict["notes"]:
         yield from indented(note, width)
 
 
-def _place(finding: Mapping[str, Any]) -> str:
-    """Return the offsets of a finding of a group; a finding of a topic has them in its sentence."""
-    if "topic" not in finding:
-        return ""
+def _offsets(finding: Mapping[str, Any]) -> str:
     first, last = finding["offsets"]
     return f"{finding['topic']}-{finding['partition']} {first if first == last else f'{first}..{last}'}: "
+
+
+def _events(finding: Mapping[str, Any]) -> str:
+    """Return the first events of a finding, with their places in both topics."""
+    named = [
+        f"{each['event']} ({_records(each['input'])} to {_records(each['output'])})"
+        for each in finding["events"][:EVENTS_MAX]
+    ]
+    more = finding["count"] - len(named)
+    return ", ".join([*named, f"{more} more"] if more else named) + ": "
+
+
+def _records(places: Sequence[Mapping[str, int]]) -> str:
+    return ", ".join(f"{each['partition']}@{each['offset']}" for each in places) or "nowhere"
+
+
+# How the counts of a verdict are shown, and the place of a finding: of a topic, its sentence has it.
+_FORMS: Mapping[str, tuple[_CountLines, Callable[[Mapping[str, Any]], str]]] = {
+    "topic": (_topic_lines, lambda _: ""),
+    "group": (_group_lines, _offsets),
+    "flow": (_flow_lines, _events),
+}
 
 
 def finding_count(verdict: Mapping[str, Any]) -> int:

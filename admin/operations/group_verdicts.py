@@ -91,15 +91,21 @@ async def judge_group(control: Control, group_id: str) -> GroupVerdict:
     control.check_running()
     for partition in leading_partitions(control.cluster):
         control.node.report_deleted(partition)
-    history = control.journal.consumption.histories.groups.get(group_id)
-    if history is None:
-        get_group(control, path=GroupPath(group_id=group_id))
-        history = GroupHistory()
+    history = history_of(control, group_id)
     processing = await run_long_call(control, read_processing(control, group_id, history))
     verdict = judge_history(group_id, history, ConsumedClusterLogs(control), processing.partitions)
     verdict.notes += processing.notes
     verdict.reports_left_out = processing.left_out
     return verdict
+
+
+def history_of(control: Control, group_id: str) -> GroupHistory:
+    """Return what was recorded of a group. Raises CallError 404 for one that neither exists nor was recorded."""
+    history = control.journal.consumption.histories.groups.get(group_id)
+    if history is None:
+        get_group(control, path=GroupPath(group_id=group_id))
+        history = GroupHistory()
+    return history
 
 
 def _is_aborted(log: PartitionLog, header: BatchHeader) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -180,11 +180,16 @@ class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):
         __tracebackhide__ = True
         found = [each for each in self.findings if each.kind in kinds]
         if found or self.findings_left_out:
-            lines = [f"    {describe_finding(each)}" for each in found[:FINDINGS_SHOWN]]
-            left_out = len(found) - len(lines) + self.findings_left_out
-            lines += [f"    and {left_out} more findings"] if left_out else []
-            lines += [f"    {each}" for each in self.notes]
-            raise AssertionError("\n".join([f"group {self.group}: expected {wanted}, found", *lines]))
+            described = [describe_finding(each) for each in found[:FINDINGS_SHOWN]]
+            left_out = len(found) - len(described) + self.findings_left_out
+            head = f"group {self.group}: expected {wanted}, found"
+            raise AssertionError(failure_text(head, described, left_out, self.notes))
+
+
+def failure_text(head: str, findings: Iterable[str], left_out: int, notes: Iterable[str]) -> str:
+    """Return the text of a failed assertion. left_out: how many more findings there are."""
+    more = [f"and {left_out} more findings"] if left_out else []
+    return "\n    ".join([head, *findings, *more, *notes])
 
 
 def describe_finding(finding: GroupFinding) -> str:

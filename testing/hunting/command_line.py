@@ -25,6 +25,12 @@ BUDGET = "5m"
 @click.option("topics", "--topic", multiple=True, help="Topic whose events are judged. Repeatable.")
 @click.option("groups", "--group", multiple=True, help="Group whose deliveries and commits are judged. Repeatable.")
 @click.option(
+    "is_processed",
+    "--processed",
+    is_flag=True,
+    help="COMMAND reports what it processes, by POST $FAUXKA_ADMIN/v1/processed: judge the groups by that.",
+)
+@click.option(
     "--event-id", default=VALUE, show_default=True, metavar="ID", help=f"What identifies an event: {ALLOWED}."
 )
 @click.option(

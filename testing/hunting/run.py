@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from http.client import NOT_FOUND
 from itertools import chain
@@ -20,6 +20,7 @@ from ...faults.rules.fault_rules import FaultRule
 from ..broker import Broker
 from ..broker_pool import Configuration, broker_with
 from ..errors import CallError
+from .admin_address import served_admin
 from .changes import change_of, changing, expire_members
 from .program import Ending, Place, Program
 
@@ -27,6 +28,8 @@ _COMMITTED = ("none", "committed")
 JOURNAL_MAX = "fauxka.journal.requests.max"
 # A plan needs the first requests too.
 REQUESTS_MAX = 100_000
+
+NO_GROUPS = "reports are about the records of a group; allowed: with a group"
 
 # Looks at what a program left: returns what is wrong with it, None for nothing.
 Check = Callable[[Place], str | None]
@@ -36,7 +39,8 @@ Check = Callable[[Place], str | None]
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics, groups: those that are judged. event_id: see event_ids. broker: the configuration of the brokers.
+    topics, groups: those that are judged. is_processed: whether the program must report what its groups process.
+    event_id: see event_ids. broker: the configuration of the brokers.
     seed_topics: the topics that exist before the program starts, with their numbers of partitions, None for
     num.partitions.
     prepare: called before the program starts; it meets no fault. check: called after a program that
@@ -46,6 +50,7 @@ class Setting:
 
     topics: Sequence[str]
     groups: Sequence[str] = ()
+    is_processed: bool = False
     event_id: str = VALUE
     broker: Configuration = field(default_factory=lambda: Configuration((), None))
     seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
@@ -105,8 +110,8 @@ def run_once(
     Raises OSError, what `prepare` raises, and CallError if a topic cannot be read, such as one whose nodes do not start
     again.
     """
-    with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
-        place = Place(broker, Path(folder))
+    with _opened(setting) as place:
+        broker = place.broker
         _prepare(place, setting)
         before, committed_before = broker.journal.last_id, _committed(broker)
         if report is not None:
@@ -140,6 +145,17 @@ def run_once(
             groups=_groups_of(broker),
             judged_groups=setting.groups,
         )
+
+
+@contextmanager
+def _opened(setting: Setting) -> Generator[Place]:
+    """Start a broker, and make the folder of the run."""
+    with (
+        TemporaryDirectory(prefix="fauxka-hunt-") as folder,
+        broker_with(_with_long_journal(setting.broker)) as broker,
+        served_admin(broker) if setting.is_processed else nullcontext() as admin,
+    ):
+        yield Place(broker, Path(folder), admin)
 
 
 def _run_again(program: Program, place: Place, timeout_seconds: float) -> Ending:

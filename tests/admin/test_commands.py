@@ -351,7 +351,13 @@ def test_no_verdict_is_exit_code_2() -> None:
 def test_many_findings_are_counted() -> None:
     findings = [{"kind": "reordered", "why": str(number)} for number in range(FINDINGS_MAX + 2)]
 
-    verdict: dict[str, Any] = {"batches": {}, "records": {}, "findings": findings, "findings_left_out": 3}
+    verdict: dict[str, Any] = {
+        "of": "topic",
+        "batches": {},
+        "records": {},
+        "findings": findings,
+        "findings_left_out": 3,
+    }
     lines = list(verdict_lines(verdict, 80))
 
     assert lines[-2:] == [f"  reordered: {FINDINGS_MAX - 1}", "  and 5 more findings"]
