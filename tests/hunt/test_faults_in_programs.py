@@ -1,6 +1,11 @@
 """Faults of a plan, each at one request of a small program."""
 
+import gc
+import time
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Unpack
 
@@ -15,6 +20,7 @@ from fauxka.testing.hunting.learning import learn
 from fauxka.testing.hunting.plan import plan_of
 from fauxka.testing.hunting.run import run_once
 
+from ..clients.kafka_python_client import kafka
 from .programs import book, copy_as_member, fill, idempotent, send, send_in_flight
 
 LATE_MS = 2500
@@ -110,6 +116,37 @@ def test_a_killed_leader_loses_what_it_alone_has_acknowledged(acks: str, kinds: 
     judgement = judged(fault, partial(send, events=[b"a", b"b"], acks=acks), topics=["orders"], nodes=3)
 
     assert list(judgement.kinds) == kinds
+
+
+def send_between_other_work(broker: Broker) -> None:
+    """Send events with acks=1 while another thread keeps the client from reading its responses at once."""
+    with closing(kafka.KafkaProducer(bootstrap_servers=broker.bootstrap_servers, acks=1)) as producer:
+        for event in (b"a", b"b"):
+            acknowledged = producer.send("orders", event)
+            end = time.monotonic() + 0.1
+            while time.monotonic() < end:
+                sum(range(1000))
+            acknowledged.get(10)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_every_replay_of_a_killed_leader_loses_what_the_client_was_told_of() -> None:
+    options = options_of(How(topics=["orders"], nodes=3), None, Budget())
+    program, setting = Function(send_between_other_work), options.setting
+    faultless, targets, _ = learn(program, setting)
+    name = "node killed before its followers had it: Produce 1 of 2 to orders-0"
+    (trial,) = (trial for trial in plan_of(targets, 3) if str(trial) == name)
+
+    def replayed(_: int) -> str:
+        judgement = judge(run_once(program, setting, trial.rules, 20), faultless, options.promise)
+        return ", ".join((judgement.outcome.value, *judgement.kinds))
+
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = Counter(pool.map(replayed, range(20)))
+
+    assert outcomes == {"broken, missing": 20}
+    # kafka-python leaves sockets to the garbage collector.
+    gc.collect()
 
 
 @pytest.mark.parametrize(("attempts", "outcome"), [(2, Outcome.HELD), (1, Outcome.ERROR)])
