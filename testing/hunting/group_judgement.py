@@ -56,7 +56,7 @@ def _kind_of(finding: GroupFinding, verdict: GroupVerdict, run: Run, promise: Pr
     if finding.kind in _SKIPPED and promise is not Promise.AT_MOST_ONCE:
         is_by_program = finding.cause not in _OF_THE_LOG
         return "skipped" if is_by_program and (run.ending.exit_code == 0 or _is_passed(finding, verdict)) else None
-    if finding.kind == Kind.COMMIT_MOVED_BACK.value and promise is not Promise.AT_LEAST_ONCE:
+    if finding.kind == Kind.COMMIT_MOVED_BACK.value and not promise.allows_doubles:
         is_excused = _is_late(finding, run) or _is_sent_again(finding, verdict)
         return "moved back" if finding.cause == Cause.MEMBER.value and not is_excused else None
     return None

@@ -21,7 +21,7 @@ from fauxka.testing.hunting.plan import plan_of
 from fauxka.testing.hunting.run import run_once
 
 from ..clients.kafka_python_client import kafka
-from .programs import book, copy_as_member, fill, idempotent, send, send_in_flight
+from .programs import book, copy_as_member, count_as_member, fill, idempotent, send, send_in_flight
 
 LATE_MS = 2500
 
@@ -105,6 +105,33 @@ def test_an_error_at_one_of_the_requests_in_flight_reorders_without_idempotence(
         send_in_flight(broker, [b"a", b"b", b"c"], has_keys=has_keys, **config)
 
     judgement = judged("NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0", program, topics=["orders"])
+
+    assert list(judgement.kinds) == kinds
+
+
+@pytest.mark.parametrize(
+    ("is_idempotent", "has_keys", "kinds"),
+    [(False, False, ["reordered"]), (True, False, []), (False, True, [])],
+)
+def test_an_order_of_each_key_is_promised_for_events_of_one_key(
+    is_idempotent: bool, has_keys: bool, kinds: list[str]
+) -> None:
+    def program(broker: Broker) -> None:
+        config = {"enable.idempotence": is_idempotent}
+        send_in_flight(broker, [b"a", b"b", b"c"], has_keys=has_keys, **config)
+
+    fault = "NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0"
+
+    assert list(judged(fault, program, topics=["orders"], expect="at-least-once-in-order").kinds) == kinds
+    assert not judged(fault, program, topics=["orders"], expect="at-least-once").kinds
+
+
+@pytest.mark.parametrize(("skips_counted", "kinds"), [(False, ["state"]), (True, [])])
+def test_a_record_that_is_counted_twice_gives_a_wrong_state(skips_counted: bool, kinds: list[str]) -> None:
+    program = partial(count_as_member, skips_counted=skips_counted)
+    how = How(topics=["totals"], prepare=fill, expect="effectively-once", restarts=1)
+
+    judgement = judged("REBALANCE_IN_PROGRESS: OffsetCommit 1 of 2 to orders of count", program, **how)
 
     assert list(judgement.kinds) == kinds
 
