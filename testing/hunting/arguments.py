@@ -38,7 +38,7 @@ class How(TypedDict, total=False):
     topics: their events are compared with those of a run without faults. event_id: see event_ids.
     groups: consumer groups; what they get and commit is judged.
     processed: whether the program reports what it processes, by which the groups are judged.
-    expect: "exactly-once", the default, "at-least-once" or "at-most-once".
+    expect: "exactly-once", the default, or another value of Promise.
     budget: a duration such as "60s", or a number of trials.
     timeout_seconds: of one run; by default 5 times the run without faults, at least 10.
     restarts: how often the program is started again, without more faults, after it has failed; 0 by default.

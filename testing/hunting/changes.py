@@ -20,6 +20,7 @@ from ..errors import CallError
 
 if TYPE_CHECKING:
     from ...admin.operations.held_operations import HeldRequestInfo
+    from ...faults.journal.journal_entries import JournalEntry
     from ...faults.rules.fault_rules import FaultRule
     from ..broker import Broker
 
@@ -30,6 +31,10 @@ _EXPIRY_MS_MAX = 1_800_000
 _EXPIRY_STEP_MS = 5_000
 # What a program that waits for one replica gets its response in; one that waits for all gets none meanwhile.
 _RESPONSE_SECONDS_MAX = 0.5
+# What a client reads a response in, if it does not show that it has by another request.
+_READ_SECONDS_MAX = 1.0
+# Requests that have waited behind the one that is held arrive sooner than this after its response.
+_WAITED_MS_MAX = 50
 
 Make = Callable[["Broker", "HeldRequestInfo"], None]
 
@@ -86,19 +91,42 @@ def _cut_off_followers(broker: Broker, held: HeldRequestInfo) -> None:
 
 
 def _kill_after_response(broker: Broker, held: HeldRequestInfo) -> None:
-    """Kill the node when the client knows that the request was applied, or waits for the followers."""
-    end = time.monotonic() + _RESPONSE_SECONDS_MAX
-    while time.monotonic() < end and not _is_answered(broker, held):
-        time.sleep(_PAUSE_SECONDS)
+    """Kill the node when the client knows that the request was applied, or waits for the followers.
+
+    A client that has not read its response would only see that the connection ends, and send the request again.
+    """
+    if _comes_true(lambda: _answered(broker, held) is not None, _RESPONSE_SECONDS_MAX):
+        _comes_true(lambda: _has_gone_on(broker, held), _READ_SECONDS_MAX)
     _kill_node(broker, held)
 
 
-def _is_answered(broker: Broker, held: HeldRequestInfo) -> bool:
-    return any(
-        entry.answered
-        for entry in broker.journal.entries()
-        if (entry.node, entry.connection, entry.correlation_id) == (held.node, held.connection, held.correlation_id)
-    )
+def _comes_true(condition: Callable[[], bool], seconds_max: float) -> bool:
+    end = time.monotonic() + seconds_max
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+    return True
+
+
+def _answered(broker: Broker, held: HeldRequestInfo) -> JournalEntry | None:
+    """Return the request if its response was written."""
+    found = (entry for entry in _requests_of(broker, held) if entry.correlation_id == held.correlation_id)
+    return next((entry for entry in found if entry.answered), None)
+
+
+def _has_gone_on(broker: Broker, held: HeldRequestInfo) -> bool:
+    """Whether the client has sent a request after it got the response."""
+    answered = _answered(broker, held)
+    assert answered is not None and answered.took_ms is not None, "the response was written"
+    read_ms = answered.at_ms + answered.took_ms + _WAITED_MS_MAX
+    return any(entry.at_ms > read_ms for entry in _requests_of(broker, held))
+
+
+def _requests_of(broker: Broker, held: HeldRequestInfo) -> list[JournalEntry]:
+    return [
+        entry for entry in broker.journal.entries() if (entry.node, entry.connection) == (held.node, held.connection)
+    ]
 
 
 def _kill_node(broker: Broker, held: HeldRequestInfo) -> None:

@@ -14,6 +14,7 @@ from ...faults.event_ids import ALLOWED, VALUE
 from ...faults.hunted_faults import REQUESTED_ORIGINS
 from .. import hunting
 from .errors import BadHuntOption, CannotHunt
+from .promise import PROMISES
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
@@ -35,8 +36,8 @@ BUDGET = "5m"
 )
 @click.option(
     "--expect",
-    type=click.Choice(["exactly-once", "at-least-once", "at-most-once"]),
-    default="exactly-once",
+    type=click.Choice(PROMISES),
+    default=PROMISES[0],
     show_default=True,
     help="What the program promises of each event.",
 )

@@ -79,9 +79,9 @@ def _kind_of(finding: GroupFinding, verdict: GroupVerdict, run: Run, promise: Pr
         return "skipped" if is_by_program and (run.ending.exit_code == 0 or _is_passed(finding, verdict)) else None
     if finding.kind in _UNPROCESSED and promise is not Promise.AT_MOST_ONCE:
         return "not processed" if run.ending.exit_code == 0 or _is_passed(finding, verdict) else None
-    if finding.kind == Kind.PROCESSED_TWICE.value and promise is not Promise.AT_LEAST_ONCE:
+    if finding.kind == Kind.PROCESSED_TWICE.value and not promise.allows_doubles:
         return "processed twice"
-    if finding.kind == Kind.COMMIT_MOVED_BACK.value and promise is not Promise.AT_LEAST_ONCE:
+    if finding.kind == Kind.COMMIT_MOVED_BACK.value and not promise.allows_doubles:
         is_excused = _is_late(finding, run) or _is_sent_again(finding, verdict)
         return "moved back" if finding.cause == Cause.MEMBER.value and not is_excused else None
     return None

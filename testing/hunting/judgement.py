@@ -5,7 +5,7 @@
 - It has if it has committed all offsets that it commits without faults; and, where it writes one event for each record
   that it reads, if more events are missing than offsets.
 - Events that are there twice, or out of order, are there whatever the program said.
-- The order is that of the events of a partition and a key, where it is the same whenever there is no fault.
+- The order and the state of each key are judged by key_judgement.py.
 - What was delivered to a group, and what it committed, is judged by group_judgement.py, and explains other reasons.
 """
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from .group_judgement import broken_by_groups, explanations
+from .key_judgement import late_events, old_events, without_key, wrong_states
 from .program import Ending
 from .promise import Promise
 from .run import Content, Run
@@ -25,7 +26,7 @@ from .run import Content, Run
 NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
-_MISSING_KINDS = {"missing"}
+_MISSING_KINDS = {"missing", "state"}
 
 
 class Outcome(Enum):
@@ -142,34 +143,26 @@ def _missing(topic: str, events: Counter[bytes]) -> list[str]:
 def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[tuple[str, str]]:
     """Yield the kind and the words of each reason for which the topic breaks the promise."""
     missing, surplus = faultless.events - content.events, content.events - faultless.events
+    if promise is Promise.EFFECTIVELY_ONCE:
+        missing = without_key(missing, faultless.order)
+        yield from (("state", text) for text in wrong_states(content.order, faultless.order, is_done=is_done))
     may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
         lost = f"; acknowledged batches that were lost: {content.lost}" if content.lost else ""
         yield "missing", f"{_named(missing)} missing{lost}"
-    if surplus and promise is not Promise.AT_LEAST_ONCE:
+    if surplus and not promise.allows_doubles:
         yield "too many", f"{_named(surplus)} too many"
-    if promise is not Promise.EXACTLY_ONCE:
+    if promise not in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE_IN_ORDER):
         return
-    late = _late(content, faultless)
+    late = late_events(content.order, faultless.order)
     if late:
         yield "reordered", f"{_named(late)} out of order"
+    elif promise is Promise.AT_LEAST_ONCE_IN_ORDER:
+        old = old_events(content.order, faultless.order) if is_done else None
+        if old:
+            yield "reordered", f"{_named(old)} repeated behind newer events of the same key"
     elif content.reordered > faultless.reordered:
         yield "reordered", f"{content.reordered} batches out of order"
-
-
-def _late(content: Content, faultless: Content) -> Counter[bytes]:
-    """Return the events behind one of their partition and key that follows them in the run without faults."""
-    late: Counter[bytes] = Counter()
-    for row, wanted in faultless.order.items():
-        counts = Counter(wanted)
-        ranks = {event: rank for rank, event in enumerate(wanted) if counts[event] == 1}
-        last = -1
-        # Of an event that is there twice, the first one.
-        for event in dict.fromkeys(content.order.get(row, ())):
-            rank = ranks.get(event, last)
-            late[event] += rank < last
-            last = max(last, rank)
-    return +late
 
 
 def _named(events: Counter[bytes]) -> str:
