@@ -240,10 +240,10 @@ class PartitionHistory:
         """Whether a receiver that was here before begins anew. One that goes on where it was may do so."""
         if receiver.is_member and position.assignment == self._assignment:
             return False
-        if receiver.name in self._out_of_range:
-            return True
         if not receiver.is_member and position.connection_id == fetched.connection.connection_id:
             return False
+        if receiver.name in self._out_of_range:
+            return True
         if fetched.first == position.truncated_from and position.cause is Cause.RECREATED:
             return False
         begun_at = self._begun_at(receiver)
