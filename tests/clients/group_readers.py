@@ -20,12 +20,15 @@ READ_MS = 1_000
 POLL_MS = 50
 # kafka-python 3.0.12 stays without an assignment if a shorter poll ends in a rebalance.
 KAFKA_PYTHON_POLL_MS = 500
-# Configs of all readers, by Kafka's names with underscores: short waits, so that a test need not wait either.
+# Configs of all readers, by Kafka's names with underscores: short waits, so that a test need not wait either, and
+# heartbeats that notice a rebalance at once.
 CONFIGS: dict[str, Any] = {
     "auto_offset_reset": "earliest",
     "enable_auto_commit": False,
     "retry_backoff_ms": 50,
     "fetch_max_wait_ms": 100,
+    "heartbeat_interval_ms": 100,
+    "metadata_max_age_ms": 60_000,
 }
 
 
@@ -36,6 +39,7 @@ class Reader(ABC):
     """
 
     error: ClassVar[type[Exception]]
+    _is_closed = False
 
     def read(self, count: int) -> list[int]:
         """Read so many records, and return their offsets."""
@@ -64,9 +68,15 @@ class Reader(ABC):
     def seek(self, offset: int) -> None:
         """Go on at an offset."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Leave the group, without a commit unless the client commits by itself."""
+        """Leave the group, without a commit unless the client commits by itself. A second call has no effect."""
+        is_closed, self._is_closed = self._is_closed, True
+        if not is_closed:
+            self._close()
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Close the client."""
 
 
 # Makes a reader: the address and the group; options: client_id, and Kafka's configs with underscores.
@@ -96,6 +106,10 @@ class ConfluentReader(Reader):
             **{name.replace("_", "."): value for name, value in {**CONFIGS, **configs}.items()},
         }
         config["fetch.wait.max.ms"] = config.pop("fetch.max.wait.ms")
+        config["topic.metadata.refresh.interval.ms"] = config.pop("metadata.max.age.ms")
+        if self.protocol == "consumer":
+            # The broker says how often its members send heartbeats.
+            del config["heartbeat.interval.ms"]
         self._consumer = confluent_kafka.Consumer(config, logger=_Silent())
         self._consumer.subscribe([TOPIC])
 
@@ -113,7 +127,7 @@ class ConfluentReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(ConfluentPartition(TOPIC, 0, offset))
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._consumer.close()
 
 
@@ -168,7 +182,7 @@ class AiokafkaReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(aiokafka.TopicPartition(TOPIC, 0), offset)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._loop.run(self._consumer.stop())
         self._loop.close()
 
@@ -207,7 +221,7 @@ class KafkaPythonReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(kafka.TopicPartition(TOPIC, 0), offset)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._consumer.close(autocommit=self._commits)
 
 

@@ -200,25 +200,43 @@ class ConsumerModel:
             self._rebalance()
 
     def rebalance_after_commits(self) -> None:
+        self._commit_positions()
+        self._rebalance()
+
+    def _commit_positions(self) -> None:
         for consumer in self.consumers:
             for index in list(consumer.places):
                 self._commit_position(consumer, index)
-        self._rebalance()
 
     def rebalance_over_a_fetch(self) -> None:
-        """A consumer gets records by a Fetch from before a rebalance, and drops them."""
+        """A consumer gets records by a Fetch from before it begins again after a rebalance, and drops them."""
 
         def fetch(consumer: Consumer, index: int) -> None:
             place, partition = consumer.places[index], self.partitions[index]
             if not place.is_settled or place.is_unaware or place.position < partition.start:
                 return
-            request = self._request(consumer)
-            request.request_id = self.request_id
-            self.rebalance_after_commits()
             first, end = place.position, min(partition.end, place.position + 3)
-            if first < end:
-                self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
-                self.recorder.written(request.request_id)
+            is_new = place.back_until <= first and not any(each in partition.delivered for each in range(first, end))
+            request, is_early = self._request(consumer), self.random.random() < 0.5
+            request.request_id = self.request_id
+
+            def get() -> None:
+                if first < end:
+                    self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
+                    self.recorder.written(request.request_id)
+
+            def between() -> None:
+                if is_new and index in consumer.places and self.random.random() < 0.5:
+                    # The consumer has not got its assignment yet.
+                    self.request_id += 1
+                    request.request_id = self.request_id
+                if is_early:
+                    get()
+
+            self._commit_positions()
+            self._rebalance(between)
+            if not is_early:
+                get()
             for offset in range(first, end):
                 partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
 
@@ -234,7 +252,8 @@ class ConsumerModel:
         self.consumers.remove(consumer)
         self.former.append(consumer)
 
-    def _rebalance(self) -> None:
+    def _rebalance(self, between: Callable[[], object] = lambda: None) -> None:
+        """Assign the partitions. between: what happens before their owners ask for the committed offsets."""
         self.turn += 1
         self.generation += 1
         self.random.shuffle(self.consumers)
@@ -264,6 +283,10 @@ class ConsumerModel:
             members=members,
         )
         self.recorder.add(GroupRecords(GROUP, [(GroupMetadataKey(GROUP).encode(), value.encode())]))
+        between()
+        for consumer in self.consumers:
+            for index in consumer.places:
+                self.recorder.asked(self._request(consumer), GROUP, TOPIC, [index])
 
     def _start(self, partition: Partition) -> Place:
         if partition.committed is not None:
