@@ -84,7 +84,7 @@ MakeReader = Callable[..., Reader]
 
 
 class ConfluentReader(Reader):
-    """confluent_kafka.Consumer."""
+    """confluent_kafka.Consumer. consumer: the client itself."""
 
     protocol = "classic"
     error = confluent_kafka.KafkaException
@@ -110,25 +110,25 @@ class ConfluentReader(Reader):
         if self.protocol == "consumer":
             # The broker says how often its members send heartbeats.
             del config["heartbeat.interval.ms"]
-        self._consumer = confluent_kafka.Consumer(config, logger=_Silent())
-        self._consumer.subscribe([TOPIC])
+        self.consumer = confluent_kafka.Consumer(config, logger=_Silent())
+        self.consumer.subscribe([TOPIC])
 
     def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
         records: list[tuple[int, int]] = []
-        for message in self._consumer.consume(most, wait_ms / 1000):
+        for message in self.consumer.consume(most, wait_ms / 1000):
             partition, offset = message.partition(), message.offset()
             if message.error() is None and partition is not None and offset is not None:
                 records.append((partition, offset))
         return records
 
     def commit(self, offset: int, partition: int = 0) -> None:
-        self._consumer.commit(offsets=[ConfluentPartition(TOPIC, partition, offset)], asynchronous=False)
+        self.consumer.commit(offsets=[ConfluentPartition(TOPIC, partition, offset)], asynchronous=False)
 
     def seek(self, offset: int) -> None:
-        self._consumer.seek(ConfluentPartition(TOPIC, 0, offset))
+        self.consumer.seek(ConfluentPartition(TOPIC, 0, offset))
 
     def _close(self) -> None:
-        self._consumer.close()
+        self.consumer.close()
 
 
 class _Silent:

@@ -19,6 +19,8 @@ CONFIG = {
     "group.consumer.heartbeat.interval.ms": "100",
     "group.consumer.min.heartbeat.interval.ms": "100",
     "group.min.session.timeout.ms": "100",
+    "group.share.heartbeat.interval.ms": "100",
+    "group.share.min.heartbeat.interval.ms": "100",
 }
 # The requests by which a client commits and leaves.
 LAST_REQUESTS = ("OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat")

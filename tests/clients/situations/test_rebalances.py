@@ -32,6 +32,8 @@ def cooperative(bootstrap: str, group: str, **options: Any) -> Reader:
     return ConfluentReader(bootstrap, group, partition_assignment_strategy="cooperative-sticky", **options)
 
 
+# A member that does not learn from a heartbeat that it is gone.
+SELDOM = {"heartbeat_interval_ms": 3_000}
 CLASSIC: dict[str, MakeReader] = {name: each for name, each in READERS.items() if each is not ConsumerProtocolReader}
 REBALANCING: dict[str, MakeReader] = {**READERS, "confluent-kafka, cooperative": cooperative}
 # aiokafka joins again when it is fenced, so that two instances fence each other without end.
@@ -100,7 +102,7 @@ def read_again(broker: Broker, make_reader: MakeReader, count: int) -> GroupVerd
 
 
 def _has_settled(broker: Broker) -> bool:
-    """Whether both members fetch from where they begin: a Fetch from before that may be one whose response they drop."""
+    """Whether both members fetch from where they begin: of a Fetch from before that they may drop the response."""
     asked = broker.journal.entries(api="OffsetFetch")[-1].id
     since = Counter(each.client_id for each in broker.journal.entries(api="Fetch", since=asked))
     return min(since["first"], since["second"]) >= 2
@@ -149,7 +151,7 @@ def test_commit_of_a_partition_of_another_member(two_partitions: Broker, make_re
 # Reported: a member that was paused for longer than its session commits, and its records come again.
 @classic
 def test_commit_after_the_end_of_the_session_is_refused(broker: Broker, make_reader: MakeReader) -> None:
-    reader = make_reader(broker.bootstrap_servers, GROUP)
+    reader = make_reader(broker.bootstrap_servers, GROUP, **SELDOM)
     reader.read(10)
     broker.clock.advance(SESSION_PASSED_MS, members="expire")
     with pytest.raises(reader.error):
@@ -164,7 +166,7 @@ def test_commit_after_the_end_of_the_session_is_refused(broker: Broker, make_rea
 
 @classic
 def test_commit_before_the_end_of_the_session_is_clean(broker: Broker, make_reader: MakeReader) -> None:
-    reader = make_reader(broker.bootstrap_servers, GROUP)
+    reader = make_reader(broker.bootstrap_servers, GROUP, **SELDOM)
     reader.read(10)
     reader.commit(10)
     broker.clock.advance(SESSION_PASSED_MS, members="expire")
@@ -211,11 +213,11 @@ def test_processing_for_longer_than_the_poll_interval(broker: Broker, make_reade
     assert f"the partition went from {twice.earlier_member} to {twice.member} when nothing was committed" in twice.why
 
 
-# Reported: a commit in the callback of a revocation fails, and nothing tries it again.
-def test_commit_that_fails_in_a_rebalance_delivers_again(broker: Broker, make_reader: MakeReader) -> None:
+# Reported: commits fail without anybody noticing, for an ACL that is missing, until the application is started again.
+def test_commit_that_fails_delivers_again(broker: Broker, make_reader: MakeReader) -> None:
     reader = make_reader(broker.bootstrap_servers, GROUP)
     reader.read(10)
-    with broker.faults.refuse("REBALANCE_IN_PROGRESS", api="OffsetCommit", times=None), suppress(reader.error):
+    with broker.faults.refuse("GROUP_AUTHORIZATION_FAILED", api="OffsetCommit", times=None), suppress(reader.error):
         reader.commit(10)
     reader.close()
     read_again(broker, make_reader, 10)
@@ -228,7 +230,7 @@ def test_commit_that_fails_in_a_rebalance_delivers_again(broker: Broker, make_re
 def test_commit_that_is_tried_again_is_clean(broker: Broker, make_reader: MakeReader) -> None:
     reader = make_reader(broker.bootstrap_servers, GROUP)
     reader.read(10)
-    with broker.faults.refuse("REBALANCE_IN_PROGRESS", api="OffsetCommit", times=None), suppress(reader.error):
+    with broker.faults.refuse("GROUP_AUTHORIZATION_FAILED", api="OffsetCommit", times=None), suppress(reader.error):
         reader.commit(10)
     reader.commit(10)
     reader.close()
