@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from ...broker.metadata.metadata_image import TopicImage
+from ...faults import verdict
 from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
-from ...faults.verdict.verdict import judge
+from .. import operations
 from ..control import Control
 from ..leading_partitions import leading_partition_of
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from .event_id_parameter import EventId, event_id_of_text
-from .group_verdicts import judge_group
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
+
+if TYPE_CHECKING:
+    from ...broker.metadata.metadata_image import TopicImage
 
 TAG = "truth"
 
@@ -48,13 +50,13 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
     if query.group is not None and query.topic is None and query.event_id is None:
-        return await judge_group(control, query.group)
+        return await operations.group_verdicts.judge_group(control, query.group)
     if query.topic is None or query.group is not None:
         allowed = "a topic, with or without event_id, or a group"
         raise RuleError("topic", query.topic, allowed, f"give either a topic or a group; allowed: {allowed}")
     event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
     _prepare_logs(control, query.topic)
-    return judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)
+    return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)
 
 
 def _prepare_logs(control: Control, name: str) -> None:
