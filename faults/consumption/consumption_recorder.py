@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ...protocol.error_codes import ErrorCode
 from .. import consumption
 from .events import (
+    Client,
     ClientConnection,
     ClientRequest,
     CommitRequest,
@@ -25,6 +26,7 @@ from .events import (
     FetchedRange,
     GroupRecords,
     Offset,
+    OffsetsAsked,
     OutOfRange,
     ShareRequest,
     TruncatedLog,
@@ -68,7 +70,7 @@ class ConsumptionRecorder:
         """topic_name_of: returns the name of a topic id, None for an unknown one. last_request_id: of the journal."""
         self._existing_name_of = topic_name_of
         self._last_request_id = last_request_id
-        # The last request before the last records of a group.
+        # The last request before the last records of a group, or before a member has asked for its offsets.
         self._group_changed_after = 0
         # The topics that are being deleted, by their ids.
         self._removed: Mapping[bytes, str] = NOTHING_REMOVED
@@ -180,6 +182,12 @@ class ConsumptionRecorder:
         self.add(OutOfRange(fetch.connection, fetch.client_id, *place))
 
     # -- other events
+
+    def asked(self, request: ClientRequest, group: str, topic: str, partitions: Sequence[int]) -> None:
+        """Record that a client has asked for the committed offsets of partitions."""
+        client = Client(request.kept_client_id or "", request.connection.client_host)
+        self._group_changed_after = self._last_request_id()
+        self.add(OffsetsAsked(client, group, topic, partitions, self._group_changed_after))
 
     def committing(self, request: ClientRequest, commit: tuple[str, str, int], offsets: Sequence[Offset]) -> None:
         """Record a commit before it is handled. commit: the group, the member and its generation or epoch."""

@@ -101,6 +101,12 @@ class DeliveredSpans:
             if span.end > end:
                 self._append(replace(span, first=max(end, span.first)))
 
+    def mark_late(self, first: int, end: int, receiver: str) -> None:
+        """Note that what a receiver got of these offsets was late."""
+        for span in self.within(first, end):
+            if span.receiver == receiver:
+                self.put(replace(span, is_late=True))
+
     def truncate(self, end: int) -> list[Span]:
         """Remove the offsets from end on, and return them."""
         removed = [replace(each, first=max(end, each.first)) for each in self._spans if each.end > end]

@@ -107,6 +107,19 @@ class OutOfRange:
         return Client(self.client_id, self.connection.client_host)
 
 
+class OffsetsAsked(NamedTuple):
+    """Partitions whose committed offsets a client has asked for. After a rebalance it begins there.
+
+    request_id: of the last request before.
+    """
+
+    client: Client
+    group: str
+    topic: str
+    partitions: Sequence[int]
+    request_id: int
+
+
 @dataclass(slots=True)
 class CommitRequest:
     """An OffsetCommit or TxnOffsetCommit before it is handled.
@@ -263,4 +276,6 @@ class ShareRefused(NamedTuple):
 
 ShareEvent = ShareRequest | ShareStarted | ShareReset | ShareAcquired | ShareChanged | ShareRefused
 LogEvent = DeletedOffsets | TruncatedLog
-Event = FetchedRange | OutOfRange | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent
+Event = (
+    FetchedRange | OutOfRange | OffsetsAsked | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent
+)

@@ -29,6 +29,7 @@ from .events import (
     FetchedRange,
     GroupRecords,
     LogEvent,
+    OffsetsAsked,
     OutOfRange,
     ShareAcquired,
     ShareChanged,
@@ -123,6 +124,8 @@ class GroupHistories:
         match event:
             case FetchedRange() | OutOfRange():
                 self._fetched(event)
+            case OffsetsAsked():
+                self._asked(event)
             case CommitRequest():
                 self._committing(event)
             case GroupRecords():
@@ -201,6 +204,15 @@ class GroupHistories:
             del self._of_no_group[next(iter(self._of_no_group))]
 
     # -- commits
+
+    def _asked(self, event: OffsetsAsked) -> None:
+        group = self.groups.get(event.group)
+        if group is None:
+            return
+        for partition in event.partitions:
+            member = group.find_owner((event.topic, partition))
+            if member is not None and member.client == event.client:
+                group.partition((event.topic, partition)).begun(member.member_id, event.request_id)
 
     def _committing(self, commit: CommitRequest) -> None:
         self._commit = commit

@@ -163,6 +163,10 @@ class GroupHistory:
         """Return the id of the member that has the partition; None without one."""
         return self._owners.get(place)
 
+    def find_owner(self, place: TopicPartition) -> Member | None:
+        """Return the member that has the partition; None without one."""
+        return self.members.get(self._owners.get(place, ""))
+
     # -- receivers
 
     def find_receiver(self, fetched: FetchedRange | OutOfRange, place: TopicPartition) -> Member | None:

@@ -40,6 +40,7 @@ class PartitionHistory:
         "_assigned",
         "_assigned_after",
         "_assignment",
+        "_has_begun",
         "_has_lost_commit",
         "_last_position",
         "_missing",
@@ -72,9 +73,11 @@ class PartitionHistory:
         self._positions: dict[str, Position] = {}
         # Of the receiver that got something last.
         self._last_position: Position | None = None
-        # Counts the assignments, with the last request before the last one, the committed offset then, and whether an
-        # earlier one was lost.
+        # Counts the assignments, with the last request before the receiver began, the committed offset then, and
+        # whether an earlier one was lost.
         self._assignment = self._assigned_after = 0
+        # Whether the present receiver has asked for the committed offset since.
+        self._has_begun = False
         self._assigned: int | None = None
         self._was_lost_when_assigned = False
         # Whether committed offsets were deleted or have expired.
@@ -89,9 +92,19 @@ class PartitionHistory:
     def assigned(self, request_id: int) -> None:
         """Note that the partition was assigned after this request: its receiver begins at the committed offset."""
         self._assignment += 1
-        self._assigned_after = request_id
+        self._assigned_after, self._has_begun = request_id, False
         self._assigned, self._was_lost_when_assigned = self.committed, self._has_lost_commit
         self._out_of_range.clear()
+
+    def begun(self, receiver: str, request_id: int) -> None:
+        """Note that a receiver has asked for the committed offset: after a rebalance it drops what it got before."""
+        if self._has_begun:
+            return
+        self._has_begun, self._assigned_after = True, request_id
+        position = self._positions.get(receiver)
+        if position is not None and position.assignment == self._assignment:
+            self.delivered.mark_late(position.first, position.end, receiver)
+            position.assignment -= 1
 
     def fetched(self, receiver: Receiver, fetched: FetchedRange) -> None:
         """Note a delivery."""
@@ -240,10 +253,10 @@ class PartitionHistory:
         """Whether a receiver that was here before begins anew. One that goes on where it was may do so."""
         if receiver.is_member and position.assignment == self._assignment:
             return False
-        if receiver.name in self._out_of_range:
-            return True
         if not receiver.is_member and position.connection_id == fetched.connection.connection_id:
             return False
+        if receiver.name in self._out_of_range:
+            return True
         if fetched.first == position.truncated_from and position.cause is Cause.RECREATED:
             return False
         begun_at = self._begun_at(receiver)

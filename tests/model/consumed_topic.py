@@ -9,6 +9,8 @@ from .group_broker import Truth
 from .recorded_broker import PRODUCER
 
 PARTITIONS_MAX = 4
+# To a topic that was created again, so that a client that does not notice it finds its position there.
+UNNOTICED_PRODUCES = 6
 
 
 class ConsumedTopic(GroupMembers):
@@ -139,6 +141,10 @@ class ConsumedTopic(GroupMembers):
 
         A client without topic ids may not notice it, and goes on where it was.
         """
+        open_transaction = self._open_transaction()
+        if open_transaction is not None:
+            # Its marker would be in the new topic.
+            self._end_transaction(open_transaction)
         places = [place for consumer in self.consumers for place in consumer.places.values()]
         is_noticed = self.protocol == "consumer" or self.random.random() < 0.5
         is_noticed |= any(place.unaware_of or not place.is_settled for place in places)
@@ -154,3 +160,5 @@ class ConsumedTopic(GroupMembers):
             return
         for place in places:
             place.truncate(0, unaware_of="topic_recreated")
+        for _ in range(UNNOTICED_PRODUCES):
+            self.produce()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -103,7 +104,7 @@ class GroupMembers:
             self.rebalance()
         else:
             taken = {index: successor for index, owner in self.owners.items() if owner is gone}
-            self._assign(self.owners | taken, is_new_generation=False)
+            self._ask_offsets(self._assign(self.owners | taken, is_new_generation=False))
 
     def exceed_poll_interval(self) -> None:
         """A consumer takes too long to process, leaves, and joins again on the same connection."""
@@ -117,16 +118,20 @@ class GroupMembers:
         self.consumers.append(again)
         self.rebalance()
 
-    def rebalance(self) -> None:
+    def rebalance(self, between: Callable[[], object] = lambda: None) -> None:
+        """Assign the partitions. between: what happens before their owners ask for the committed offsets."""
         if not self.consumers:
             self._assign({}, is_new_generation=True)
+            between()
             return
         self.random.shuffle(self.consumers)
         owners = dict(enumerate(self.consumers[index % len(self.consumers)] for index in range(len(self.partitions))))
         if self.protocol == "consumer":
             kept = [index for index, owner in self.owners.items() if owner in self.consumers and index in owners]
             owners |= {index: self.owners[index] for index in kept if self.random.random() < 0.5}
-        self._assign(owners, is_new_generation=True)
+        begun = self._assign(owners, is_new_generation=True)
+        between()
+        self._ask_offsets(begun)
 
     def _new_consumer(self, client_id: str | None = None) -> Consumer:
         self.connections += 1
@@ -141,8 +146,13 @@ class GroupMembers:
         self.consumers.remove(consumer)
         self.former.append(consumer)
 
-    def _assign(self, owners: dict[int, Consumer], *, is_new_generation: bool) -> None:
-        """Give the partitions to their owners. Those that the broker assigns again begin at the committed offset."""
+    def _ask_offsets(self, begun: list[int]) -> None:
+        if self.protocol != "none":
+            for index in begun:
+                self.broker.ask_offsets(self.owners[index], index)
+
+    def _assign(self, owners: dict[int, Consumer], *, is_new_generation: bool) -> list[int]:
+        """Give the partitions to their owners, and return those that begin at the committed offset."""
         self.turn += 1
         before, self.owners = (
             self.owners,
@@ -158,9 +168,10 @@ class GroupMembers:
                 for index, place in consumer.places.items()
                 if keeps and self.owners.get(index) is consumer and before.get(index) is consumer
             }
-        for index, owner in self.owners.items():
-            if index not in owner.places:
-                owner.places[index] = self.start(index)
+        begun = [index for index, owner in self.owners.items() if index not in owner.places]
+        for index in begun:
+            self.owners[index].places[index] = self.start(index)
+        return begun
 
     def start(self, index: int) -> Place:
         """Return where a consumer begins in a partition."""

@@ -139,16 +139,28 @@ class ConsumerModel(ConsumedTopic):
         return partition.stable_end if self.reads_committed else partition.end
 
     def rebalance_over_a_fetch(self) -> None:
-        """A consumer gets records by a Fetch from before a rebalance, and drops them."""
+        """A consumer gets records by a Fetch from before it begins again after a rebalance, and drops them."""
 
         def fetch(consumer: Consumer, index: int) -> None:
             place, partition = consumer.places[index], self.partitions[index]
             if not place.is_settled or place.unaware_of or place.position < partition.start:
                 return
-            first = place.position
-            end = self.broker.fetch_over_rebalance(
-                consumer, index, (first, self._readable_end(partition)), self.rebalance_after_commits
-            )
+            first, end = place.position, min(self._readable_end(partition), place.position + 3)
+            is_new = place.back_until <= first and not any(each in partition.delivered for each in range(first, end))
+            is_early = self.random.random() < 0.5
+            self.broker.begin_fetch(consumer)
+
+            def between() -> None:
+                if is_new and index in consumer.places and self.random.random() < 0.5:
+                    # The consumer has not got its assignment yet.
+                    self.broker.begin_fetch(consumer)
+                if is_early:
+                    self.broker.end_fetch(consumer, index, first, end)
+
+            self._commit_positions()
+            self.rebalance(between)
+            if not is_early:
+                self.broker.end_fetch(consumer, index, first, end)
             for offset in range(first, end):
                 partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
 
@@ -156,10 +168,13 @@ class ConsumerModel(ConsumedTopic):
             self._with_place(fetch)
 
     def rebalance_after_commits(self) -> None:
+        self._commit_positions()
+        self.rebalance()
+
+    def _commit_positions(self) -> None:
         for consumer in self.consumers:
             for index in list(consumer.places):
                 self._commit_position(consumer, index)
-        self.rebalance()
 
     def _deliver(self, consumer: Consumer, place: Place, index: int, offset: int) -> None:
         partition = self.partitions[index]

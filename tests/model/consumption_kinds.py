@@ -62,7 +62,11 @@ class Comparison:
 
     def add(self, name: str, seed: int, model: Model) -> None:
         """Run a model, and count what was planted and found."""
-        model.run(STEPS)
+        try:
+            model.run(STEPS)
+        except Exception as error:
+            error.add_note(f"{name}, seed {seed}")
+            raise
         expected, found = set(model.expected()), set(model.found())
         self.planted.update(map(_pair_of, expected))
         self.found.update(map(_pair_of, found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -76,6 +76,10 @@ class GroupBroker(Protocol):
         """
         ...
 
+    def ask_offsets(self, consumer: Consumer, index: int) -> None:
+        """Have a consumer ask for the committed offset of a partition where it begins."""
+        ...
+
     def fetch(self, consumer: Consumer, index: int, first: int, readable_end: int) -> int:
         """Send records from first on to a consumer, and return the offset after the last one."""
         ...
@@ -88,10 +92,12 @@ class GroupBroker(Protocol):
         """Have a fetch whose records do not reach the consumer."""
         ...
 
-    def fetch_over_rebalance(
-        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
-    ) -> int:
-        """Have a fetch between these offsets, whose response is written after the rebalance. Return its end."""
+    def begin_fetch(self, consumer: Consumer) -> None:
+        """Have a consumer send a fetch that is not answered yet. An earlier one of that kind is dropped."""
+        ...
+
+    def end_fetch(self, consumer: Consumer, index: int, first: int, end: int) -> None:
+        """Answer the fetch that was begun, with these records."""
         ...
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:

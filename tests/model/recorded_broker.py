@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -68,6 +68,8 @@ class RecordedBroker:
         self._members: dict[str, Consumer] = {}
         self._request_id = self._generation = self._names = 0
         self._committed: set[int] = set()
+        # The fetch that is not answered yet.
+        self._begun: FakeRequest | None = None
 
     # -- logs
 
@@ -112,6 +114,9 @@ class RecordedBroker:
             self._append(*self._member_records(consumers, owners))
         self._members = {each.name: each for each in consumers}
         return dict(owners)
+
+    def ask_offsets(self, consumer: Consumer, index: int) -> None:
+        self.recorder.asked(self._request(consumer), GROUP, TOPIC, [index])
 
     def _append(self, *records: Record) -> None:
         self.recorder.add(GroupRecords(GROUP, records))
@@ -179,18 +184,16 @@ class RecordedBroker:
         self._number(consumer, is_written=False)
         self.recorder.lost(self._request_id)
 
-    def fetch_over_rebalance(
-        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
-    ) -> int:
-        first, readable_end = offsets
-        request = self._request(consumer)
-        request.request_id = self._request_id
-        rebalance()
-        end = max(first, min(readable_end, first + self._random.randint(1, 5)))
+    def begin_fetch(self, consumer: Consumer) -> None:
+        self._begun = self._request(consumer)
+        self._begun.request_id = self._request_id
+
+    def end_fetch(self, consumer: Consumer, index: int, first: int, end: int) -> None:
+        del consumer
+        assert self._begun is not None, "a fetch is begun"
         if first < end:
-            self.recorder.fetched(request, [(self._topic_key, self._answer(index, first, end))])
-            self.recorder.written(request.request_id)
-        return end
+            self.recorder.fetched(self._begun, [(self._topic_key, self._answer(index, first, end))])
+            self.recorder.written(self._begun.request_id)
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:
         answer = FetchedPartition(index, ErrorCode.OFFSET_OUT_OF_RANGE, fetch_offset=offset)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Self
 
@@ -31,6 +31,12 @@ from fauxka.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
+from fauxka.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from fauxka.testing import Broker, CallError
 
@@ -55,7 +61,7 @@ CONFIG = {
 LEADER, FOLLOWER = 1, 2
 NODES = 2
 PRODUCE_VERSION, FETCH_BY_NAME, FETCH_BY_ID, COMMIT_VERSION, DELETE_VERSION = 9, 12, 13, 9, 2
-CREATE_VERSION, FIND_VERSION = 3, 4
+CREATE_VERSION, FIND_VERSION, ASK_VERSION = 3, 4, 8
 LAG_MS = 46_000
 NOT_FOUND = 404
 LOST_RECORDS: Mapping[str, object] = {
@@ -188,6 +194,12 @@ class WireBroker:
     ) -> dict[int, Consumer]:
         return self._members.assign(consumers, owners, is_new_generation=is_new_generation)
 
+    def ask_offsets(self, consumer: Consumer, index: int) -> None:
+        asked = OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[index])
+        request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=GROUP, topics=[asked])])
+        response = self._connections.of(consumer).call(request, ASK_VERSION, OffsetFetchResponse)
+        assert response.groups[0].error_code == ErrorCode.NONE, response
+
     # -- fetches
 
     def fetch(self, consumer: Consumer, index: int, first: int, readable_end: int) -> int:
@@ -210,10 +222,11 @@ class WireBroker:
             fetched = self._fetch(consumer, index, first, LARGE)
         assert fetched.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER, fetched
 
-    def fetch_over_rebalance(
-        self, consumer: Consumer, index: int, offsets: tuple[int, int], rebalance: Callable[[], None]
-    ) -> int:
+    def begin_fetch(self, consumer: Consumer) -> None:
         raise NotImplementedError("requests of one connection do not overtake each other")
+
+    def end_fetch(self, consumer: Consumer, index: int, first: int, end: int) -> None:
+        raise NotImplementedError("no fetch is begun")
 
     def fetch_out_of_range(self, consumer: Consumer, index: int, offset: int) -> None:
         fetched = self._fetch(consumer, index, offset, LARGE)

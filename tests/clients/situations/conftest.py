@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from fauxka.testing import Broker
 
-from ..group_readers import READERS, TOPIC, MakeReader
+from ..group_readers import READERS, TOPIC, MakeReader, Reader
 from .situation import CONFIG, append
 
 
@@ -27,7 +29,26 @@ def broker(shared: Broker) -> Broker:
     return shared
 
 
+@pytest.fixture
+def two_partitions(shared: Broker) -> Broker:
+    """One with ten records in each of two partitions."""
+    shared.reset()
+    shared.topics.create(TOPIC, partitions=2)
+    for partition in range(2):
+        append(shared, 10, partition)
+    return shared
+
+
 @pytest.fixture(params=READERS.values(), ids=list(READERS))
-def make_reader(request: pytest.FixtureRequest) -> MakeReader:
-    made: MakeReader = request.param
-    return made
+def make_reader(request: pytest.FixtureRequest) -> Iterator[MakeReader]:
+    """Makes readers, which are closed at the end of a test that has failed before it closed them."""
+    readers: list[Reader] = []
+
+    def make(*arguments: Any, **options: Any) -> Reader:
+        readers.append(request.param(*arguments, **options))
+        return readers[-1]
+
+    yield make
+    for reader in readers:
+        with suppress(reader.error):
+            reader.close()

@@ -18,9 +18,10 @@ CONFIG = {
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.heartbeat.interval.ms": "100",
     "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.min.session.timeout.ms": "100",
+    "group.share.heartbeat.interval.ms": "100",
+    "group.share.min.heartbeat.interval.ms": "100",
 }
-# The interval of heartbeats of members that have to notice a rebalance.
-HEARTBEAT_MS = 100
 # The requests by which a client commits and leaves.
 LAST_REQUESTS = ("OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat")
 
@@ -50,6 +51,17 @@ def read_until(readers: Sequence[Reader], is_done: Callable[[list[list[tuple[int
         assert time.monotonic() < deadline, read
         for reader, records in zip(readers, read, strict=True):
             records += reader.poll()
+
+
+def verdict_of(broker: Broker) -> GroupVerdict:
+    """Return the verdict on the group."""
+    return broker.verdict(group=GROUP)
+
+
+def kinds_of(broker: Broker) -> list[str]:
+    """Return the kinds of findings on the group; none before it exists."""
+    exists = any(each.group_id == GROUP for each in broker.groups.list())
+    return [each.kind for each in verdict_of(broker).findings] if exists else []
 
 
 def assert_finds(verdict: GroupVerdict, *expected: Found) -> None:
