@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from . import control as control
     from . import export_folder as export_folder
     from . import http_server as http_server
+    from . import kcl_faults as kcl_faults
     from . import metrics as metrics
     from . import operations as operations
     from . import report as report
     from . import rule_file as rule_file
+    from . import snapshots as snapshots
+    from . import state_watch as state_watch
 else:
     __getattr__ = part_loader(__name__)

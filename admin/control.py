@@ -1,24 +1,30 @@
-"""Control: the broker and its fault injection, as the operations use them. For the event loop's thread only."""
+"""Control: the broker and its fault injection, as the operations use them. For the event loop's thread only.
+
+Every operation names this class, also in a client without a broker. So the parts of a broker are loaded when a Control
+is made, and not with this module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from ..broker.lifecycle.cluster_reset import SeedTopic
-from ..broker.lifecycle.cluster_server import ClusterHeldRequests
-from ..broker.node import Node
-from ..broker.runtime.clock import AdjustableClock
-from ..faults.files.file_fault_injector import FileFaultInjector
-from ..faults.files.file_rule_plan import FileRulePlan
+from .. import admin
+from ..faults import files
 from .change_signal import ChangeSignal
 from .errors import CallError, conflict
-from .export_folder import ExportFolder
-from .fault_injection import FaultInjection
-from .operations.kcl_faults import KclFaults
-from .scenarios import Scenarios
-from .snapshots import Snapshots
-from .state_watch import StateWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..broker.lifecycle.cluster_reset import SeedTopic
+    from ..broker.lifecycle.cluster_server import ClusterHeldRequests
+    from ..broker.node import Node
+    from ..broker.runtime.clock import AdjustableClock
+    from ..faults.files.file_rule_plan import FileRulePlan
+    from .export_folder import ExportFolder
+    from .fault_injection import FaultInjection
+    from .scenarios import Scenarios
 
 
 class Control:
@@ -48,9 +54,9 @@ class Control:
         self.scheme = "http"
         self._make_scenarios = make_scenarios
         self.is_running_scenario = False
-        self.kcl = KclFaults(self.plan, self.cluster)
-        self.snapshots = Snapshots()
-        self.watch = StateWatch()
+        self.kcl = admin.kcl_faults.KclFaults(self.plan, self.cluster)
+        self.snapshots = admin.snapshots.Snapshots()
+        self.watch = admin.state_watch.StateWatch()
         # Groups and transactions.
         self.coordinator_changes = ChangeSignal()
         for node in self.cluster.nodes:
@@ -112,12 +118,12 @@ class Control:
     @property
     def has_files(self) -> bool:
         """Whether the broker has a file fault injector."""
-        return isinstance(self.cluster.node.file_faults, FileFaultInjector)
+        return isinstance(self.cluster.node.file_faults, files.file_fault_injector.FileFaultInjector)
 
     @property
     def files(self) -> FileRulePlan:
         """The file fault rules. Raises CallError 409 if the broker has no file fault injector."""
         faults = self.cluster.node.file_faults
-        if not isinstance(faults, FileFaultInjector):
+        if not isinstance(faults, files.file_fault_injector.FileFaultInjector):
             raise conflict("this broker was started without file faults")
         return faults.plan

@@ -37,6 +37,11 @@ def read_rule_file(path: str) -> list[FaultRule]:
     return [_rule_of(rule, f"{path}: rule {number}") for number, rule in enumerate(rules, 1)]
 
 
+def decode_rule(text: str) -> FaultRule:
+    """Return the rule that a JSON text has, in the form of POST /v1/rules. Raises RuleError."""
+    return strict_json.decode(text.encode(), FaultRule, ANSWER_FIELDS)
+
+
 def _document_in(path: str) -> object:
     try:
         with open(path, "rb") as file:

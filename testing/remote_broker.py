@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from ..admin.async_methods.broker import AsyncBrokerMethods
 from ..admin.client.admin_client import AdminClient, BadCall, JsonObject, parse_address
+from ..admin.client.http_broker import HttpBroker
 from ..admin.errors import Unreachable
 from ..admin.methods.base import AnyOperation
-from ..admin.methods.broker import BrokerMethods
 from ..admin.methods.remote import HttpSend, error_of
 from ..faults import strict_json
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUNNING: NodeState = "running"
 
 
-class RemoteBroker(BrokerMethods):
+class RemoteBroker(HttpBroker):
     """The methods of Broker, over HTTP. `call` sends any call of the admin API.
 
     Raises CallError for a call that the broker refuses, InvalidValueError for an invalid rule or argument, and
@@ -36,12 +36,7 @@ class RemoteBroker(BrokerMethods):
         ca: a file with the certificate of the authority of an API with HTTPS; None for the authorities of the system.
         Raises BadCall for a file that cannot be read.
         """
-        self._client = client_of(admin, token, ca)
-        super().__init__(HttpSend(self._client))
-
-    @property
-    def _address(self) -> str:
-        return self._client.address.url
+        super().__init__(client_of(admin, token, ca))
 
     @property
     def bootstrap_servers(self) -> str:

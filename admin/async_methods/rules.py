@@ -30,7 +30,7 @@ from ..methods.rules import AWAIT_TIMEOUT_MS, GONE, OF_FILES, OF_REQUESTS, Given
 from ..operations.rule_models import AwaitQuery, Hits, RuleAddress, RuleChange, RuleQuery
 from ..paging import NumberPage
 from .arming import Arming
-from .base import AnyOperation, AsyncMethods, AsyncSend
+from .base import AnyOperation, AsyncMethods, AsyncSend, Page
 
 
 class AsyncRule(AsyncMethods):
@@ -209,9 +209,13 @@ class AsyncRules(AsyncMethods, Generic[Given]):
         infos = await self._all(self._kind.list, NumberPage())
         return [AsyncRule(self._send, self._kind, info) for info in infos]
 
-    async def clear(self) -> None:
-        """Remove all rules; held requests and hanging connections stay until a release or a reset."""
-        await self._send(self._kind.clear, {})
+    async def clear(self) -> list[Any]:
+        """Remove all rules and return them with their counts.
+
+        Held requests and hanging connections stay until a release or a reset.
+        """
+        removed: Page[Any] = await self._send(self._kind.clear, {})
+        return list(removed.items)
 
     async def __getitem__(self, address: int | str) -> AsyncRule:
         """Return the armed rule with this id or name; as get."""

@@ -8,6 +8,7 @@ from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import command_line as command_line
+    from . import http_broker as http_broker
     from . import journal_text as journal_text
     from . import recipe_commands as recipe_commands
     from . import text_width as text_width

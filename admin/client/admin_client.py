@@ -9,7 +9,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 RESPONSE_SECONDS_MAX = 120.0
 # A longer list of allowed values, such as that of all APIs, hides the message.
 ALLOWED_CHARACTERS_MAX = 200
-# The most that a page of the API has.
-PAGE_ITEMS = 10_000
 
 
 class BadCall(Exception):
@@ -123,11 +121,18 @@ def _address_of(broker: RunningBroker, what: str) -> AdminAddress:
 class AdminClient:
     """Calls one admin API. Each call has its own connection."""
 
-    def __init__(self, address: AdminAddress, token: str | None = None, ca: str | None = None) -> None:
+    def __init__(
+        self,
+        address: AdminAddress,
+        token: str | None = None,
+        ca: str | None = None,
+        *,
+        seconds_max: float = RESPONSE_SECONDS_MAX,
+    ) -> None:
         """Create the client. Raises BadCall for a token that cannot be sent, and a file that cannot be read.
 
         token: the bearer token, if the API needs one. ca: a file with the certificate of the authority of an API with
-        HTTPS; None for the authorities of the system.
+        HTTPS; None for the authorities of the system. seconds_max: how long to wait for a response.
         """
         if token is not None:
             try:
@@ -135,6 +140,7 @@ class AdminClient:
             except AdminOptionsError as error:
                 raise BadCall(str(error)) from error
         self.address = address
+        self._seconds_max = seconds_max
         self._tls = _client_context(ca) if address.scheme == "https" else None
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
@@ -151,27 +157,19 @@ class AdminClient:
         path: str,
         body: bytes | None = None,
         query: Mapping[str, object] | None = None,
-        seconds_max: float = RESPONSE_SECONDS_MAX,
+        wait_seconds: float = 0,
     ) -> bytes:
         """Send a call and return the body of its response. Raises BadCall and Unreachable.
 
-        body: JSON. seconds_max: how long to wait for the response.
+        body: JSON. wait_seconds: how long the broker itself may wait before it responds.
         """
         given = {name: value for name, value in (query or {}).items() if value is not None}
-        response = self._response_to(method, f"{path}?{urlencode(given)}" if given else path, body, seconds_max)
+        response = self._response_to(
+            method, f"{path}?{urlencode(given)}" if given else path, body, self._seconds_max + wait_seconds
+        )
         if 200 <= response.status < 300:
             return response.content
         raise self._error_of(response, _json_object(response.content))
-
-    def pages(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Yield all pages of a list. Raises BadCall and Unreachable."""
-        since: object = query.pop("since", None)
-        while True:
-            page = self.call("GET", path, None, **query, since=since, limit=PAGE_ITEMS)
-            yield page
-            since = page["next"]
-            if since is None:
-                return
 
     def _response_to(self, method: str, target: str, body: bytes | None, seconds_max: float) -> _Response:
         connection = self._new_connection(seconds_max)

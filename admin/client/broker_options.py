@@ -7,13 +7,18 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
+from msgspec import Struct, to_builtins
 
 from ...faults.rule_error import InvalidValueError
+from .. import client as parts
 from ..errors import CallError
 from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
+
+if TYPE_CHECKING:
+    from .http_broker import HttpBroker
 
 EXIT_UNREACHABLE = 1
 
@@ -51,13 +56,14 @@ def chosen_broker(
     admin_ca: str | None,
     *,
     exit_unreachable: int = EXIT_UNREACHABLE,
-) -> Generator[AdminClient]:
-    """Yield the client of the broker that the options choose. Raises ClickException for invalid input.
+) -> Generator[HttpBroker]:
+    """Yield the broker that the options choose. Raises ClickException for invalid input.
 
     exit_unreachable: the exit code if the broker cannot be reached.
     """
     try:
-        yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
+        client = AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
+        yield parts.http_broker.HttpBroker(client)
     except (BadCall, CallError, InvalidValueError) as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
@@ -66,7 +72,7 @@ def chosen_broker(
 
 
 def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options that choose a broker; the command gets the client of the broker as `client`.
+    """Add the options that choose a broker; the command gets the broker as `broker`.
 
     exit_unreachable: see chosen_broker.
     """
@@ -81,12 +87,18 @@ def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable
             admin_ca: str | None,
             **options: object,
         ) -> None:
-            with chosen_broker(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as client:
-                command(client=client, **options)
+            with chosen_broker(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as broker:
+                command(broker=broker, **options)
 
         return broker_options(call)
 
     return decorate
+
+
+def json_of(model: Struct) -> dict[str, Any]:
+    """Return a model as the admin API has it in JSON."""
+    fields: dict[str, Any] = to_builtins(model)
+    return fields
 
 
 def print_response(response: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:

@@ -6,28 +6,37 @@ for findings, as `audit` does, and 2 without a verdict.
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
-from urllib.parse import quote
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from ... import admin
-from ...faults import strict_json
 from ...faults.event_ids import ALLOWED
 from ...protocol.similar_names import unknown_name
 from .. import client as parts
-from .admin_client import AdminClient, BadCall
-from .broker_options import JSON_OPTION, broker_options, calls_broker, chosen_broker, print_json, print_response
+from .admin_client import BadCall
+from .broker_options import (
+    JSON_OPTION,
+    broker_options,
+    calls_broker,
+    chosen_broker,
+    json_of,
+    print_json,
+    print_response,
+)
 from .completion import api_names, completion, rule_names, topic_names
 from .report_command import report
 from .rule_text import rule_line, rule_lines
 
+if TYPE_CHECKING:
+    from ...faults.rules.fault_rules import FaultRule
+    from .http_broker import HttpBroker
+
 EXIT_FINDINGS = 1
 EXIT_NO_VERDICT = 2
-RULES = "/v1/rules"
 
 
 @click.group()
@@ -41,9 +50,9 @@ commands.add_command(report)
 
 @commands.command("admin")
 @calls_broker()
-def print_address(client: AdminClient) -> None:
+def print_address(broker: HttpBroker) -> None:
     """Print the address of a running broker's admin API, for curl."""
-    click.echo(client.address.url)
+    click.echo(broker.url)
 
 
 @commands.group(no_args_is_help=True)
@@ -84,18 +93,19 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         raise click.UsageError(
             f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
         )
-    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as chosen:
         if rule is not None:
-            print_json(client.call("POST", RULES, rule.encode()))
+            print_json(json_of(chosen.faults.add(admin.rule_file.decode_rule(rule)).info()))
         elif rule_file is not None:
-            for content in _rules_in(rule_file):
-                click.echo(rule_line(client.call("POST", RULES, content)))
+            # All are checked before the first one is added.
+            for each in _rules_in(rule_file):
+                click.echo(rule_line(json_of(chosen.faults.add(each).info())))
 
 
-def _rules_in(path: str) -> list[bytes]:
-    """Return the rules in a file as JSON. All are checked before the first one is added. Raises BadCall."""
+def _rules_in(path: str) -> list[FaultRule]:
+    """Return the rules in a file. Raises BadCall."""
     try:
-        return [strict_json.encode(rule) for rule in admin.rule_file.read_rule_file(path)]
+        return admin.rule_file.read_rule_file(path)
     except admin.rule_file.RuleFileError as error:
         raise BadCall(str(error)) from error
 
@@ -103,9 +113,9 @@ def _rules_in(path: str) -> list[bytes]:
 @fault.command("list")
 @calls_broker()
 @JSON_OPTION
-def list_faults(client: AdminClient, *, as_json: bool) -> None:
+def list_faults(broker: HttpBroker, *, as_json: bool) -> None:
     """List the fault rules in the order of matching, with their hits and why others did not match."""
-    rules = [rule for page in client.pages(RULES) for rule in page["items"]]
+    rules = [json_of(info) for info in broker.faults.infos()]
     lines = [line for rule in rules for line in rule_lines(rule)]
     print_response({"items": rules, "next": None}, lambda: lines or ["no fault rules"], as_json=as_json)
 
@@ -114,19 +124,19 @@ def list_faults(client: AdminClient, *, as_json: bool) -> None:
 @click.argument("rules", metavar="[ID|NAME]...", nargs=-1, shell_complete=rule_names)
 @calls_broker()
 @JSON_OPTION
-def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) -> None:
+def clear_faults(broker: HttpBroker, rules: tuple[str, ...], *, as_json: bool) -> None:
     """Remove the fault rules with these ids or names, or all of them. Held and hanging requests stay so.
 
     If one of them does not exist, none is removed.
     """
     if rules:
-        found = [client.call("GET", f"{RULES}/{quote(each, safe='')}") for each in rules]
         # A rule may be given by its id and by its name.
-        removed = [
-            client.call("DELETE", f"{RULES}/{rule_id}") for rule_id in dict.fromkeys(rule["id"] for rule in found)
-        ]
+        found = {rule.id: rule for rule in [broker.faults.get(each) for each in rules]}
+        for rule in found.values():
+            rule.remove()
+        removed = [json_of(rule.info()) for rule in found.values()]
     else:
-        removed = client.call("DELETE", RULES)["items"]
+        removed = [json_of(info) for info in broker.faults.clear()]
     lines = [f"removed {rule_line(rule)}" for rule in removed]
     print_response({"items": removed, "next": None}, lambda: lines or ["no fault rules"], as_json=as_json)
 
@@ -139,7 +149,7 @@ def clear_faults(client: AdminClient, rules: tuple[str, ...], *, as_json: bool) 
 @click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
-def verdict(client: AdminClient, topic: str | None, *, as_json: bool, **of: str | None) -> None:
+def verdict(broker: HttpBroker, topic: str | None, *, as_json: bool, **of: str | None) -> None:
     """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones; or to the records of a group.
 
     With --from and --to: which events an application that reads one topic and writes another has lost, doubled or
@@ -147,10 +157,7 @@ def verdict(client: AdminClient, topic: str | None, *, as_json: bool, **of: str 
     Exit code 0 if the topic, group or application is clean, 1 if there are findings, 2 without a verdict. Records that
     retention or DeleteRecords deleted are listed, and the topic is clean.
     """
-    group, source, target, event_id = of["group"], of["source"], of["target"], of["event_id"]
-    judged = _judged(topic, group, source, target)
-    topics = {"topic": topic, "from": source, "to": target}
-    response = client.call("GET", "/v1/verdict", None, group=group, event_id=event_id, **topics)
+    judged, response = _judged(broker, topic, of)
     findings = parts.verdict_text.finding_count(response)
     found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
     head = f"{judged}: {found}"
@@ -160,17 +167,20 @@ def verdict(client: AdminClient, topic: str | None, *, as_json: bool, **of: str 
         sys.exit(EXIT_FINDINGS)
 
 
-def _judged(topic: str | None, group: str | None, source: str | None, target: str | None) -> str:
-    """Return what a verdict is on. Raises UsageError."""
-    match topic, group, source, target:
-        case str(), None, None, None:
-            return topic
-        case None, str(), None, None:
-            return f"group {group}"
-        case None, _, str(), str():
-            return f"{source} to {target}"
+def _judged(broker: HttpBroker, topic: str | None, of: Mapping[str, str | None]) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of what is judged, and the verdict. Raises UsageError."""
+    group, event_id = of["group"], of["event_id"]
+    match topic, group, of["source"], of["target"], event_id:
+        case str(), None, None, None, _:
+            return topic, json_of(broker.verdict(topic, event_id))
+        case None, str(), None, None, None:
+            return f"group {group}", json_of(broker.verdict(group=group))
+        case None, _, str() as source, str() as target, str():
+            flow = broker.verdict(from_topic=source, to_topic=target, event_id=event_id, group=group)
+            return f"{source} to {target}", json_of(flow)
         case _:
-            raise click.UsageError("give either a TOPIC, --group, or --from and --to with --event-id")
+            ways = "a TOPIC, with or without --event-id; --group; or --from and --to with --event-id"
+            raise click.UsageError(f"give either {ways}")
 
 
 @commands.command()
@@ -186,11 +196,11 @@ def _judged(topic: str | None, group: str | None, source: str | None, target: st
 @click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only requests with a greater id.")
 @calls_broker()
 @JSON_OPTION
-def journal(client: AdminClient, *, as_json: bool, **conditions: Any) -> None:
+def journal(broker: HttpBroker, *, as_json: bool, **conditions: Any) -> None:
     """List the requests that the broker received, oldest first, with the decision on each batch."""
-    pages = list(client.pages("/v1/journal", **conditions))
-    entries = [entry for page in pages for entry in page["items"]]
-    dropped = pages[-1]["dropped"]
+    given = {name: value for name, value in conditions.items() if value is not None}
+    entries = [json_of(entry) for entry in broker.journal.entries(**given)]
+    dropped = broker.journal.dropped
     print_response(
         {"items": entries, "next": None, "dropped": dropped},
         lambda: parts.journal_text.journal_lines(entries, dropped),
@@ -202,7 +212,7 @@ def journal(client: AdminClient, *, as_json: bool, **conditions: Any) -> None:
 @click.option("--scope", default="all", show_default=True, help="all, faults, journal or data.")
 @calls_broker()
 @JSON_OPTION
-def reset(client: AdminClient, scope: str, *, as_json: bool) -> None:
+def reset(broker: HttpBroker, scope: Any, *, as_json: bool) -> None:
     """Reset a running broker: its fault rules, its journal and the data of its clients."""
-    response = client.call("POST", "/v1/reset", json.dumps({"scope": scope}).encode())
-    print_response(response, lambda: [f"reset: {response['scope']}"], as_json=as_json)
+    broker.reset(scope)
+    print_response({"scope": scope}, lambda: [f"reset: {scope}"], as_json=as_json)

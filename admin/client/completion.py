@@ -6,16 +6,24 @@ within RESPONSE_SECONDS_MAX or not at all: without a broker, and after any error
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
+from ...faults.rule_error import InvalidValueError
 from ...protocol.api_keys import APIS
 from ...protocol.error_codes import ErrorCode
-from .admin_client import PAGE_ITEMS, AdminClient, BadCall, Unreachable, find_admin_address
+from .. import client as parts
+from ..errors import CallError
+from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
+
+if TYPE_CHECKING:
+    from ..operations.rule_models import RuleInfo
+    from .http_broker import HttpBroker
+
+T = TypeVar("T")
 
 # A person notices a longer wait, and a running broker responds within milliseconds.
 RESPONSE_SECONDS_MAX = 0.5
@@ -28,7 +36,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 def topic_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the topics of the running broker that begin with incomplete."""
-    return _beginning(incomplete, (topic["name"] for topic in _items(ctx, "/v1/topics")))
+    return _beginning(incomplete, _from_broker(ctx, lambda broker: [topic.name for topic in broker.topics.list()]))
 
 
 def rule_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -36,8 +44,10 @@ def rule_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) 
 
     A rule whose name is more than a word is completed by its id: bash does not quote a word.
     """
-    rules = [(str(rule["id"]), str(rule["name"] or "")) for rule in _items(ctx, "/v1/rules")]
-    words = [CompletionItem(name if len(name.split()) == 1 else rule_id, help=name) for rule_id, name in rules]
+    rules: list[RuleInfo] = _from_broker(ctx, lambda broker: broker.faults.infos())
+    words = [
+        CompletionItem(rule.name if len(rule.name.split()) == 1 else str(rule.id), help=rule.name) for rule in rules
+    ]
     return [word for word in words if word.value.startswith(incomplete)]
 
 
@@ -72,14 +82,13 @@ def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def _items(ctx: click.Context, path: str) -> list[Any]:
-    """Return the first page of a list of the admin API; nothing without a broker."""
+def _from_broker(ctx: click.Context, ask: Callable[[HttpBroker], list[T]]) -> list[T]:
+    """Return what ask returns of the broker that the words choose; nothing without a broker."""
     chosen = ctx.params
     try:
         address = find_admin_address(chosen.get("admin"), chosen.get("ready_file"))
-        client = AdminClient(address, chosen.get("admin_token"), chosen.get("admin_ca"))
-        page = client.send("GET", path, None, {"limit": PAGE_ITEMS}, RESPONSE_SECONDS_MAX)
-        items: list[Any] = json.loads(page)["items"]
-    except (BadCall, Unreachable, ValueError, LookupError):
+        token, ca = chosen.get("admin_token"), chosen.get("admin_ca")
+        client = AdminClient(address, token, ca, seconds_max=RESPONSE_SECONDS_MAX)
+        return ask(parts.http_broker.HttpBroker(client))
+    except (BadCall, CallError, InvalidValueError, Unreachable):
         return []
-    return items

@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type
 
 import click
 
-from ...faults import strict_json
 from ...faults.declared_recipes import RECIPES
 from ...faults.rule_error import RuleError
 from ...faults.rules import recipes
 from ...faults.rules.fault_rules import FaultRule
-from .admin_client import AdminClient, BadCall
-from .broker_options import JSON_OPTION, calls_broker, print_response
+from .admin_client import BadCall
+from .broker_options import JSON_OPTION, calls_broker, json_of, print_response
 from .completion import COMPLETIONS
+from .http_broker import HttpBroker
 from .rule_text import rule_line
 
 Recipe = Callable[..., FaultRule]
@@ -51,10 +51,9 @@ def recipe_command(recipe: Recipe) -> click.Command:
 
     @calls_broker()
     @JSON_OPTION
-    def add(client: AdminClient, *, as_json: bool, **given: object) -> None:
-        body = strict_json.encode(parameters.rule(given))
-        response = client.call("POST", "/v1/rules", body)
-        print_response(response, lambda: [rule_line(response)], as_json=as_json)
+    def add(broker: HttpBroker, *, as_json: bool, **given: object) -> None:
+        added = json_of(broker.faults.add(parameters.rule(given)).info())
+        print_response(added, lambda: [rule_line(added)], as_json=as_json)
 
     command = click.command(recipe.__name__, help=inspect.getdoc(recipe))(add)
     command.params = [*parameters.options, *command.params]

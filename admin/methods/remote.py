@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from ...faults import strict_json
 from ...faults.rule_error import InvalidValueError, RuleError
 from ...faults.rules.near_misses import NearMiss
-from ..client.admin_client import RESPONSE_SECONDS_MAX, AdminClient, BadCall
+from ..client.admin_client import AdminClient, BadCall
 from ..errors import CallError, Unreachable, WaitTimeoutError
 from ..operation import JSON, Operation
 from .base import AnyOperation, wait_seconds
@@ -38,9 +38,11 @@ class HttpSend:
         parameters = {} if query is None else parameters_of(query)
         body = arguments.get("body")
         content = None if body is None else encoded(body)
-        seconds = RESPONSE_SECONDS_MAX + wait_seconds(arguments)
+        seconds = wait_seconds(arguments)
         try:
-            answer = self._client.send(called.method, path_of(called, arguments), content, parameters, seconds)
+            answer = self._client.send(
+                called.method, path_of(called, arguments), content, parameters, wait_seconds=seconds
+            )
         except BadCall as error:
             raise error_of(error) from None
         return result_of(called, answer)

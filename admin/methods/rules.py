@@ -277,9 +277,13 @@ class Rules(Methods, Generic[Given]):
         infos = self._all(self._kind.list, NumberPage())
         return [Rule(self._send, self._kind, info) for info in infos]
 
-    def clear(self) -> None:
-        """Remove all rules; held requests and hanging connections stay until a release or a reset."""
-        self._send(self._kind.clear, {})
+    def clear(self) -> list[Any]:
+        """Remove all rules and return them with their counts.
+
+        Held requests and hanging connections stay until a release or a reset.
+        """
+        removed: Page[Any] = self._send(self._kind.clear, {})
+        return list(removed.items)
 
     def __getitem__(self, address: int | str) -> Rule:
         """Return the armed rule with this id or name; as get."""

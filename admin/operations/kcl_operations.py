@@ -8,8 +8,8 @@ from msgspec import Meta, Struct
 
 from ..control import Control
 from ..errors import unknown
+from ..kcl_faults import KclFault, KclRule, KclRules, duration_ms
 from ..operation import Caller, Operation
-from .kcl_faults import KclFault, KclRule, KclRules, duration_ms
 from .rule_models import AWAIT_TIMEOUT_MS_MAX, HitCount, RulePath
 from .waiting import wait_for_hits
 

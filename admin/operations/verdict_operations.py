@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, field
 
-from ...broker.metadata.metadata_image import TopicImage
+from ...faults import verdict
 from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.flow.flow_verdict import FlowVerdict
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
-from ...faults.verdict.verdict import judge
+from .. import operations
 from ..control import Control
 from ..leading_partitions import leading_partition_of
-from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from .event_id_parameter import EventId, event_id_of_text
-from .flow_verdicts import Flow, judge_flow
-from .group_verdicts import judge_group
 from .topic_logs import ClusterLogs
 from .topic_operations import unknown_topic
+
+if TYPE_CHECKING:
+    from ...broker.metadata.metadata_image import TopicImage
 
 TAG = "truth"
 
@@ -58,15 +58,16 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
     never, and the commits that led to it. Of an application: events lost, doubled, out of order, or made of nothing.
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
-    event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
     match query:
         case VerdictQuery(topic=None, event_id=None, group=str(group), from_topic=None, to_topic=None):
-            return await judge_group(control, group)
+            return await operations.group_verdicts.judge_group(control, group)
         case VerdictQuery(topic=str(topic), group=None, from_topic=None, to_topic=None):
+            event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
             _prepare_logs(control, topic)
-            return judge(control.journal, ClusterLogs(control.cluster), topic, event_id_of=event_id_of)
+            return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), topic, event_id_of=event_id_of)
         case VerdictQuery(topic=None, from_topic=str(source), to_topic=str(target), event_id=str(event_id)):
-            return await run_long_call(control, judge_flow(control, Flow(source, target, event_id, query.group)))
+            flows = operations.flow_verdicts
+            return await flows.judge_flow(control, flows.Flow(source, target, event_id, query.group))
         case _:
             message = f"give either a topic or a group, or from and to; allowed: {WAYS}"
             raise RuleError("topic", query.topic, WAYS, message)

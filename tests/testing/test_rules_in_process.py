@@ -43,6 +43,13 @@ def test_rules_are_iterated_in_the_order_of_matching(broker: Broker) -> None:
     assert [rule.name for rule in broker.faults] == ["first", "second"]
 
 
+def test_clear_returns_the_removed_rules_in_the_order_of_matching(broker: Broker) -> None:
+    broker.faults.lost_ack(name="first")
+    broker.faults.lost_ack(name="second")
+    assert [removed.name for removed in broker.faults.clear()] == ["first", "second"]
+    assert broker.faults.clear() == []
+
+
 def test_disabled_rule_lets_requests_pass_until_it_is_enabled(broker: Broker) -> None:
     lost = broker.faults.lost_ack(topic="orders")
     lost.disable()

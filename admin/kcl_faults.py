@@ -17,23 +17,23 @@ from uuid import UUID
 
 from msgspec import Meta, Struct, structs
 
-from ...faults.actions import Action, Error, Observe
-from ...faults.json_bytes import TEXT_CHARACTERS_MAX
-from ...faults.match_values import ANY_OF_MAX
-from ...faults.numbers import Natural
-from ...faults.rule_error import RuleError
-from ...faults.rules.armed_rule import ArmedRule
-from ...faults.rules.fault_rules import FaultRule, When
-from ...faults.rules.match import Match
-from ...faults.rules.near_misses import NearMiss
-from ...protocol.api_keys import APIS
-from ...protocol.error_codes import ErrorCode
-from ...protocol.kafka_uuid import parse_uuid
-from ...protocol.similar_names import suggestion
+from ..faults.actions import Action, Error, Observe
+from ..faults.json_bytes import TEXT_CHARACTERS_MAX
+from ..faults.match_values import ANY_OF_MAX
+from ..faults.numbers import Natural
+from ..faults.rule_error import RuleError
+from ..faults.rules.armed_rule import ArmedRule
+from ..faults.rules.fault_rules import FaultRule, When
+from ..faults.rules.match import Match
+from ..faults.rules.near_misses import NearMiss
+from ..protocol.api_keys import APIS
+from ..protocol.error_codes import ErrorCode
+from ..protocol.kafka_uuid import parse_uuid
+from ..protocol.similar_names import suggestion
 
 if TYPE_CHECKING:
-    from ...broker.cluster import Cluster
-    from ...faults.rules.fault_plan import FaultPlan
+    from ..broker.cluster import Cluster
+    from ..faults.rules.fault_plan import FaultPlan
 
 # More are a mistake of the caller.
 RULES_AT_ONCE_MAX = 100
