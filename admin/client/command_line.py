@@ -7,6 +7,7 @@ for findings, as `audit` does, and 2 without a verdict.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,10 +32,6 @@ from .report_command import report
 from .rule_text import rule_line, rule_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from msgspec import Struct
-
     from ...faults.rules.fault_rules import FaultRule
     from .http_broker import HttpBroker
 
@@ -160,8 +157,7 @@ def verdict(broker: HttpBroker, topic: str | None, *, as_json: bool, **of: str |
     Exit code 0 if the topic, group or application is clean, 1 if there are findings, 2 without a verdict. Records that
     retention or DeleteRecords deleted are listed, and the topic is clean.
     """
-    judged, answer = _judge(broker, topic, of)
-    response = json_of(answer)
+    judged, response = _judged(broker, topic, of)
     findings = parts.verdict_text.finding_count(response)
     found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
     head = f"{judged}: {found}"
@@ -171,18 +167,20 @@ def verdict(broker: HttpBroker, topic: str | None, *, as_json: bool, **of: str |
         sys.exit(EXIT_FINDINGS)
 
 
-def _judge(broker: HttpBroker, topic: str | None, of: Mapping[str, str | None]) -> tuple[str, Struct]:
-    """Return what a verdict is on, and the verdict. Raises UsageError."""
-    match topic, of["group"], of["source"], of["target"], of["event_id"]:
-        case str(), None, None, None, event_id:
-            return topic, broker.verdict(topic, event_id)
-        case None, str() as group, None, None, None:
-            return f"group {group}", broker.verdict(group=group)
-        case None, group, str() as source, str() as target, str() as event_id:
+def _judged(broker: HttpBroker, topic: str | None, of: Mapping[str, str | None]) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of what is judged, and the verdict. Raises UsageError."""
+    group, event_id = of["group"], of["event_id"]
+    match topic, group, of["source"], of["target"], event_id:
+        case str(), None, None, None, _:
+            return topic, json_of(broker.verdict(topic, event_id))
+        case None, str(), None, None, None:
+            return f"group {group}", json_of(broker.verdict(group=group))
+        case None, _, str() as source, str() as target, str():
             flow = broker.verdict(from_topic=source, to_topic=target, event_id=event_id, group=group)
-            return f"{source} to {target}", flow
+            return f"{source} to {target}", json_of(flow)
         case _:
-            raise click.UsageError("give either a TOPIC, --group, or --from and --to with --event-id")
+            ways = "a TOPIC, with or without --event-id; --group; or --from and --to with --event-id"
+            raise click.UsageError(f"give either {ways}")
 
 
 @commands.command()

@@ -23,6 +23,7 @@ from ...faults.rule_error import RuleError
 from ..control import Control
 from ..errors import CallError, conflict
 from ..leading_partitions import leading_partition_of
+from ..long_calls import run_long_call
 from .event_id_parameter import event_id_of_text
 from .group_verdicts import history_of
 from .topic_operations import unknown_topic
@@ -91,11 +92,15 @@ class _ReadTopic:
 
 
 async def judge_flow(control: Control, flow: Flow) -> FlowVerdict:
-    """Return the verdict on a flow. It is work of run_long_call.
+    """Return the verdict on a flow.
 
     Raises RuleError if both topics are one, and CallError: 404 for an unknown topic or group, 409 if a log cannot be
     read or there are too many events.
     """
+    return await run_long_call(control, _read_and_judge(control, flow))
+
+
+async def _read_and_judge(control: Control, flow: Flow) -> FlowVerdict:
     control.check_running()
     if flow.from_topic == flow.to_topic:
         raise RuleError("to", flow.to_topic, "another topic than from", f"from and to are both {flow.to_topic!r}")

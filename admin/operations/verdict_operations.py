@@ -14,7 +14,6 @@ from ...faults.verdict.topic_verdict import TopicVerdict
 from .. import operations
 from ..control import Control
 from ..leading_partitions import leading_partition_of
-from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from .event_id_parameter import EventId, event_id_of_text
@@ -59,16 +58,16 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
     never, and the commits that led to it. Of an application: events lost, doubled, out of order, or made of nothing.
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
-    event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
     match query:
         case VerdictQuery(topic=None, event_id=None, group=str(group), from_topic=None, to_topic=None):
             return await operations.group_verdicts.judge_group(control, group)
         case VerdictQuery(topic=str(topic), group=None, from_topic=None, to_topic=None):
+            event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
             _prepare_logs(control, topic)
             return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), topic, event_id_of=event_id_of)
         case VerdictQuery(topic=None, from_topic=str(source), to_topic=str(target), event_id=str(event_id)):
-            flow = operations.flow_verdicts.Flow(source, target, event_id, query.group)
-            return await run_long_call(control, operations.flow_verdicts.judge_flow(control, flow))
+            flows = operations.flow_verdicts
+            return await flows.judge_flow(control, flows.Flow(source, target, event_id, query.group))
         case _:
             message = f"give either a topic or a group, or from and to; allowed: {WAYS}"
             raise RuleError("topic", query.topic, WAYS, message)

@@ -306,6 +306,11 @@ class ShareHistory:
         return [*self._found.settled(), *self._never_delivered()]
 
     @property
+    def open_offsets(self) -> frozenset[int]:
+        """The offsets that are known and not done."""
+        return frozenset(self._open)
+
+    @property
     def facts_left_out(self) -> int:
         """How many more facts there are than are kept."""
         return self._found.left_out

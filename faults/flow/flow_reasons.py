@@ -11,6 +11,7 @@ from ..consumption.group_history import GroupHistory
 from ..consumption.partition_history import PartitionHistory
 from .flow_events import FlowEvent, Place
 
+NONE_OPEN = frozenset[int]()
 _AGAIN = (Kind.DELIVERED_TWICE, Kind.HANGING)
 _NEVER = (Kind.NEVER_DELIVERED, Kind.ARCHIVED, Kind.REJECTED)
 
@@ -43,15 +44,16 @@ class FlowReasons:
         self._from_topic = from_topic
         self._partitions = {index: each for (topic, index), each in history.partitions.items() if topic == from_topic}
         self._shares = {index: each for (topic, index), each in history.shares.items() if topic == from_topic}
-        self._committed = {index: each.committed for index, each in self._partitions.items()}
-        self._committed |= {index: each.start for index, each in self._shares.items()}
+        # By partition: the first offset that is not committed, and offsets before it that are not done.
+        self._committed = {index: (each.committed or 0, NONE_OPEN) for index, each in self._partitions.items()}
+        self._committed |= {index: (each.end or 0, each.open_offsets) for index, each in self._shares.items()}
         self._facts: dict[int, list[Fact]] = {}
 
     def of_lost(self, event: FlowEvent) -> Reason:
         """Return why the output does not have the event."""
         place, group = event.input.places[0], f"group {self._group}"
-        committed = self._committed.get(place.partition)
-        is_committed = committed is not None and committed > place.offset
+        committed, not_done = self._committed.get(place.partition, (0, NONE_OPEN))
+        is_committed = place.offset < committed and place.offset not in not_done
         if event.output.is_aborted:
             how = f", and {group} has committed them all the same" if is_committed else ""
             return Reason("output_aborted", f"their output is in an aborted transaction{how}")
