@@ -7,12 +7,16 @@ what it returned, or the marker behind that: else a consumer would get records b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ...faults.journal.details.models import FetchedRange, RequestDetails
 from ...faults.journal.details.texts import answered_text, asked_text
 from .journal_requests import APPENDED, HOLD, JournalRequest
+
+if TYPE_CHECKING:
+    from ...faults.journal.journal_entries import JournalEntry
 
 FETCH, OFFSET_FETCH, END_TXN = "Fetch", "OffsetFetch", "EndTxn"
 # Requests that are always shown.
@@ -30,17 +34,17 @@ def asked_of(request: JournalRequest) -> str:
     """Return what a consumer asks for, "" for other requests."""
     if request.api == OFFSET_FETCH and request.offsets is not None:
         return f"of group {request.offsets.group_id}"
-    return asked_text(_details_of(request))
+    return asked_text(details_of(request))
 
 
-def answered_to(request: JournalRequest) -> str:
-    """Return what the response to a consumer has, "" without details."""
-    details = _details_of(request)
-    if request.api == OFFSET_FETCH and details.first_error is None:
+def answered_to(request: JournalRequest | JournalEntry) -> str:
+    """Return what the response to a request without batches has, "" without details."""
+    details = details_of(request)
+    if details.offsets is None or details.first_error is not None:
+        return answered_text(details)
+    if request.api == OFFSET_FETCH:
         return asked_text(details) or "no committed offset"
-    if request.api in _OFFSETS and details.first_error is None:
-        return "committed"
-    return answered_text(details)
+    return "committed"
 
 
 def in_order_of_delivery(requests: Iterable[JournalRequest]) -> list[JournalRequest]:
@@ -86,5 +90,6 @@ def _ranges_of(request: JournalRequest) -> list[FetchedRange]:
     return [each for each in partitions if each.first_offset is not None]
 
 
-def _details_of(request: JournalRequest) -> RequestDetails:
+def details_of(request: JournalRequest | JournalEntry) -> RequestDetails:
+    """Return the details of a request in the journal."""
     return msgspec.convert(request, RequestDetails, from_attributes=True)
