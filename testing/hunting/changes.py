@@ -29,6 +29,8 @@ _PAUSE_SECONDS = 0.005
 # Longer than any session and any transaction that a broker allows by default: group.max.session.timeout.ms.
 _EXPIRY_MS_MAX = 1_800_000
 _EXPIRY_STEP_MS = 5_000
+# Longer than max.poll.interval.ms and transaction.timeout.ms are by default.
+_DOWN_MS = 3_600_000
 # What a program that waits for one replica gets its response in; one that waits for all gets none meanwhile.
 _RESPONSE_SECONDS_MAX = 0.5
 # What a client reads a response in, if it does not show that it has by another request.
@@ -47,6 +49,7 @@ class Change(NamedTuple):
     then: called when the request is released; None for nothing more.
     is_paired: whether it is tried together with other faults. A broker whose producers have expired recognises nothing
     that a producer repeats after an earlier fault, whatever the program does.
+    loses_topics: whether it deletes the topics of the request, whose events are none that the program has lost.
     """
 
     apis: Sequence[str]
@@ -55,6 +58,7 @@ class Change(NamedTuple):
     users: Sequence[str] = ()
     then: Make | None = None
     is_paired: bool = True
+    loses_topics: bool = False
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -84,6 +88,21 @@ def _advance_while(broker: Broker, is_unexpired: Callable[[], bool]) -> None:
         if not is_unexpired():
             return
         broker.clock.advance(_EXPIRY_STEP_MS, members="expire")
+
+
+def _delete_topics(broker: Broker, held: HeldRequestInfo) -> None:
+    for topic in held.topics:
+        broker.topics.delete(topic)
+
+
+def _stop_for_an_hour(broker: Broker, held: HeldRequestInfo) -> None:
+    """Stop the node until transactions and members, which the client has not kept alive, have expired."""
+    broker.stop_node(held.node, controlled=False, noticed=True)
+    broker.clock.advance(_DOWN_MS)
+    broker.start_node(held.node)
+    # A coordinator that starts looks for what has expired a little later.
+    _expire_transactions(broker, held)
+    expire_members(broker)
 
 
 def _cut_off_followers(broker: Broker, held: HeldRequestInfo) -> None:
@@ -148,6 +167,12 @@ CHANGES: Mapping[str, Change] = {
     "producers fenced": Change(_OF_TRANSACTIONS, _fence_producers, users=("EndTxn",)),
     "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
     "transactions expired": Change(_OF_TRANSACTIONS, _expire_transactions, users=("EndTxn",)),
+    "broker down for an hour": Change(
+        tuple(dict.fromkeys((*_OF_MEMBERS, *_OF_TRANSACTIONS))),
+        _stop_for_an_hour,
+        users=("EndTxn", "JoinGroup", "ConsumerGroupHeartbeat"),
+    ),
+    "topic deleted": Change(("Produce",), _delete_topics, is_paired=False, loses_topics=True),
     "node killed": Change(_OF_NODES, _kill_node, nodes=2),
     "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),
     "node killed before its followers had it": Change(
@@ -162,23 +187,35 @@ def change_of(rule: FaultRule) -> Change | None:
 
 
 @contextmanager
-def changing(broker: Broker, changes: Mapping[int, Change]) -> Generator[list[str]]:
+def changing(
+    broker: Broker, changes: Mapping[int, Change], before_loss: Callable[[Sequence[str]], None]
+) -> Generator[list[str]]:
     """Make the changes by the ids of their rules, each when its request is held, during the block.
 
-    Yields a list, which has the reasons why changes could not be made.
+    before_loss: called with topics before they are deleted. Yields a list, which has the reasons why changes could not
+    be made.
     """
     failed: list[str] = []
     if not changes:
         yield failed
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_change, args=(broker, changes, ended, failed), name="hunt changes", daemon=True)
+    made = {rule: _after(before_loss, change) if change.loses_topics else change for rule, change in changes.items()}
+    thread = threading.Thread(target=_change, args=(broker, made, ended, failed), name="hunt changes", daemon=True)
     thread.start()
     try:
         yield failed
     finally:
         ended.set()
         thread.join()
+
+
+def _after(before_loss: Callable[[Sequence[str]], None], change: Change) -> Change:
+    def make(broker: Broker, held: HeldRequestInfo) -> None:
+        before_loss(held.topics)
+        change.make(broker, held)
+
+    return change._replace(make=make)
 
 
 def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Event, failed: list[str]) -> None:

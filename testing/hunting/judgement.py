@@ -33,13 +33,15 @@ class Outcome(Enum):
     """The result of a run, best first.
 
     NOT_MET: no request was hit, because the program sent others. NOT_JUDGED: the run or its preparation failed, not the
-    program. SLOW: it ended after the timeout of other runs. UNFINISHED: it had not ended when the budget was spent.
+    program. SLOW: it ended after the timeout of other runs. WAITING: it did not end while a fault stayed.
+    UNFINISHED: it had not ended when the budget was spent.
     """
 
     NOT_MET = "not met"
     NOT_JUDGED = "not judged"
     HELD = "held"
     SLOW = "slow"
+    WAITING = "waiting"
     UNFINISHED = "not ended"
     ERROR = "error reported"
     HUNG = "hung"
@@ -90,6 +92,8 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
         committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
         reasons = [*(reason for _, reason in found), _ending_text(ending), *committed, *explained]
         return Judgement(Outcome.BROKEN, list(dict.fromkeys(reasons)), kinds)
+    if ending.is_hung and not run.is_fault_over:
+        return Judgement(Outcome.WAITING)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))
     if ending.exit_code != 0:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from .coverage import coverage_of
+from .coverage import coverage_of, errors_left_out
 from .judgement import Outcome
 from .progress import Confirming, Learning, Stage
 from .result import Finding, Result, Tried
@@ -16,7 +16,7 @@ OTHERS_NAMED_MAX = 4
 # Of the trials that failed, and not by the program.
 FAILED_MAX = 3
 _WORST_FIRST = (
-    *(Outcome.BROKEN, Outcome.HUNG, Outcome.UNFINISHED, Outcome.ERROR, Outcome.SLOW),
+    *(Outcome.BROKEN, Outcome.HUNG, Outcome.UNFINISHED, Outcome.ERROR, Outcome.WAITING, Outcome.SLOW),
     *(Outcome.NOT_JUDGED, Outcome.HELD, Outcome.NOT_MET),
 )
 
@@ -28,7 +28,7 @@ def report_text(result: Result, folders: Sequence[str] = ()) -> str:
         lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
         lines += [""] if folder is None else [f"   {folder}", ""]
     end = [] if result.findings else [no_finding_text(result)]
-    return "\n".join([*lines, *remarks(result), summary_line(result), *end])
+    return "\n".join([*lines, *remarks(result), *left_out_lines(result), summary_line(result), *end])
 
 
 def no_finding_text(result: Result) -> str:
@@ -63,6 +63,15 @@ def remarks(result: Result) -> list[str]:
         *(f"not ended: {each.trial}: {each.judgement.reasons[0]}" for each in unfinished[:FAILED_MAX]),
         *(["a greater budget, or a timeout, tells whether the program hangs"] if unfinished else []),
     ]
+
+
+def left_out_lines(result: Result) -> list[str]:
+    """Return the errors of Kafka that were not tried, a line for each reason."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for reasons in errors_left_out(result.faultless.requests, result.tried).values():
+        for error, reason in reasons.items():
+            names[reason].add(error)
+    return [f"errors not tried, because {reason}: {', '.join(sorted(names[reason]))}" for reason in sorted(names)]
 
 
 def progress_text(progress: Stage) -> str:

@@ -73,6 +73,16 @@ class Content:
     lost: int = 0
     reordered: int = 0
 
+    def followed_by(self, later: Content) -> Content:
+        """Return the content with that of the topic of this name that was created later."""
+        rows = dict.fromkeys((*self.order, *later.order))
+        return Content(
+            self.events + later.events,
+            {row: [*self.order.get(row, ()), *later.order.get(row, ())] for row in rows},
+            self.lost + later.lost,
+            self.reordered + later.reordered,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -83,6 +93,7 @@ class Run:
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
     groups: what consumer groups got and committed, by their ids. judged_groups: those that are judged.
+    is_fault_over: whether the last fault was over before the program ended: it does not stay.
     """
 
     ending: Ending
@@ -95,6 +106,7 @@ class Run:
     is_journal_whole: bool = True
     groups: Mapping[str, GroupVerdict] = field(default_factory=dict[str, GroupVerdict])
     judged_groups: Sequence[str] = ()
+    is_fault_over: bool = True
 
 
 def run_once(
@@ -118,7 +130,13 @@ def run_once(
             broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
-        with changing(broker, changes) as failed_changes:
+        deleted: dict[str, Content] = {}
+
+        def keep(topics: Sequence[str]) -> None:
+            of_events = set(setting.topics).intersection(topics)
+            deleted.update((topic, _content_of(broker, topic, setting.event_id)) for topic in of_events)
+
+        with changing(broker, changes, keep) as failed_changes:
             ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
@@ -129,7 +147,10 @@ def run_once(
                 ending = _run_again(program, place, timeout_seconds)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
-        topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
+        topics = {
+            topic: deleted.get(topic, Content()).followed_by(_content_of(broker, topic, setting.event_id))
+            for topic in setting.topics
+        }
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         journal = broker.journal
@@ -144,6 +165,7 @@ def run_once(
             is_journal_whole=not journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
+            is_fault_over=all(rule.when.times is not None for rule in rules),
         )
 
 
