@@ -51,6 +51,7 @@ FACTS = [
     Fact(Kind.PROCESSED_UNCOMMITTED, Cause.NOT_COMMITTED, 5, 10, ONE, offset=5),
     Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, 5, 10, ONE),
     Fact(NEVER, Cause.TRUNCATED, 5, 10, offset=10),
+    Fact(NEVER, Cause.RECREATED, 0, 10, ONE),
     Fact(Kind.LOCK_ENDED, Cause.LOCK_ENDED, 4, 10, ONE, count=2),
     Fact(TWICE, Cause.LOCK_ENDED, 4, 10, TWO, ONE),
     Fact(Kind.ACKNOWLEDGEMENT_REFUSED, Cause.REFUSED, 4, 10, ONE, TWO, error_code=ErrorCode.INVALID_RECORD_STATE),
@@ -70,7 +71,7 @@ def printed(fact: Fact) -> str:
     is_range = fact.kind is not Kind.STALE_MEMBER_COMMITTED
     offsets = [fact.first, fact.end - 1 if is_range else fact.end]
     finding = {"kind": fact.kind.value, "topic": "orders", "partition": 0, "offsets": offsets, "why": explain(fact)}
-    lines = verdict_lines({"partitions": [], "notes": [], "findings": [finding]}, WIDTH)
+    lines = verdict_lines({"of": "group", "partitions": [], "notes": [], "findings": [finding]}, WIDTH)
     return "".join(f"{INDENT}{line}\n" for line in lines)
 
 
