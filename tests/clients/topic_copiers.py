@@ -92,7 +92,9 @@ class ConfluentCopier(Copier):
         for message in self._consumer.consume(most, READ_MS / 1000):
             headers, offset = message.headers(), message.offset()
             if message.error() is None and isinstance(headers, list) and offset is not None:
-                event_ids.append(dict(headers)["id"])
+                event_id = dict(headers)["id"]
+                assert isinstance(event_id, bytes), "a header of a record is bytes"
+                event_ids.append(event_id)
                 self._next_offset = offset + 1
         return event_ids
 

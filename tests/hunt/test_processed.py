@@ -106,7 +106,7 @@ def test_record_that_is_passed_over_with_a_refused_commit(number: int, reason: s
 
     judgement = judged_by_reports(fault, program, "at-least-once")
 
-    assert (judgement.outcome, judgement.kinds) == (Outcome.BROKEN, {"not processed"})
+    assert (judgement.outcome, judgement.kinds) == (Outcome.BROKEN, frozenset({"not processed"}))
     assert judgement.reasons[0].startswith(f"group billing: {reason}")
 
 
