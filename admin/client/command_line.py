@@ -22,7 +22,7 @@ from .broker_options import (
     JSON_OPTION,
     broker_options,
     calls_broker,
-    chosen_broker,
+    chosen_client,
     json_of,
     print_json,
     print_response,
@@ -49,10 +49,11 @@ commands.add_command(report)
 
 
 @commands.command("admin")
-@calls_broker()
-def print_address(broker: HttpBroker) -> None:
+@broker_options
+def print_address(**broker: str | None) -> None:
     """Print the address of a running broker's admin API, for curl."""
-    click.echo(broker.url)
+    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+        click.echo(client.address.url)
 
 
 @commands.group(no_args_is_help=True)
@@ -93,13 +94,14 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         raise click.UsageError(
             f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
         )
-    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as chosen:
+    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+        faults = parts.http_broker.HttpBroker(client).faults
         if rule is not None:
-            print_json(json_of(chosen.faults.add(admin.rule_file.decode_rule(rule)).info()))
+            print_json(json_of(faults.add(admin.rule_file.decode_rule(rule)).info()))
         elif rule_file is not None:
             # All are checked before the first one is added.
             for each in _rules_in(rule_file):
-                click.echo(rule_line(json_of(chosen.faults.add(each).info())))
+                click.echo(rule_line(json_of(faults.add(each).info())))
 
 
 def _rules_in(path: str) -> list[FaultRule]:
