@@ -230,7 +230,10 @@ class ConsumerModel(ConsumedTopic):
 
     def commit_for_another(self) -> None:
         """A member commits a partition of another one, and it is accepted."""
-        if len(self.consumers) < 2 or self.protocol == "none":
+        if self.protocol == "none":
+            return
+        if len(self.consumers) < 2:
+            self.join()
             return
         consumer, other = self.random.sample(self.consumers, 2)
         delivered = [index for index in other.places if self.partitions[index].delivered]
