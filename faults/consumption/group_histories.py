@@ -120,10 +120,8 @@ class GroupHistories:
         match event:
             case FetchedRange():
                 self._fetched(event)
-            case OutOfRange():
-                self._out_of_range(event)
-            case OffsetsAsked():
-                self._asked(event)
+            case OutOfRange() | OffsetsAsked():
+                self._positioned(event)
             case CommitRequest():
                 self._committing(event)
             case GroupRecords():
@@ -164,6 +162,12 @@ class GroupHistories:
             group.partition(place).fetched(receiver, fetched)
         if not receivers:
             self._keep_of_no_group(fetched)
+
+    def _positioned(self, event: OutOfRange | OffsetsAsked) -> None:
+        if isinstance(event, OffsetsAsked):
+            self._asked(event)
+        else:
+            self._out_of_range(event)
 
     def _out_of_range(self, event: OutOfRange) -> None:
         topic = self._name_of(event.topic_key)

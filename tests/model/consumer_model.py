@@ -210,37 +210,36 @@ class ConsumerModel:
 
     def rebalance_over_a_fetch(self) -> None:
         """A consumer gets records by a Fetch from before it begins again after a rebalance, and drops them."""
+        self._with_place(self._rebalance_over_a_fetch)
 
-        def fetch(consumer: Consumer, index: int) -> None:
-            place, partition = consumer.places[index], self.partitions[index]
-            if not place.is_settled or place.is_unaware or place.position < partition.start:
-                return
-            first, end = place.position, min(partition.end, place.position + 3)
-            is_new = place.back_until <= first and not any(each in partition.delivered for each in range(first, end))
-            request, is_early = self._request(consumer), self.random.random() < 0.5
-            request.request_id = self.request_id
+    def _rebalance_over_a_fetch(self, consumer: Consumer, index: int) -> None:
+        place, partition = consumer.places[index], self.partitions[index]
+        if not place.is_settled or place.is_unaware or place.position < partition.start:
+            return
+        offsets = range(place.position, min(partition.end, place.position + 3))
+        is_new = place.back_until <= offsets.start and partition.delivered.keys().isdisjoint(offsets)
+        request, is_early = self._request(consumer), self.random.random() < 0.5
+        request.request_id = self.request_id
 
-            def get() -> None:
-                if first < end:
-                    self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
-                    self.recorder.written(request.request_id)
+        def between() -> None:
+            if is_new and index in consumer.places and self.random.random() < 0.5:
+                # The consumer has not got its assignment yet.
+                self.request_id += 1
+                request.request_id = self.request_id
+            if is_early:
+                self._report_late(request, index, offsets)
 
-            def between() -> None:
-                if is_new and index in consumer.places and self.random.random() < 0.5:
-                    # The consumer has not got its assignment yet.
-                    self.request_id += 1
-                    request.request_id = self.request_id
-                if is_early:
-                    get()
+        self._commit_positions()
+        self._rebalance(between)
+        if not is_early:
+            self._report_late(request, index, offsets)
+        for offset in offsets:
+            partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
 
-            self._commit_positions()
-            self._rebalance(between)
-            if not is_early:
-                get()
-            for offset in range(first, end):
-                partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
-
-        self._with_place(fetch)
+    def _report_late(self, request: FakeRequest, index: int, offsets: range) -> None:
+        if offsets:
+            self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, offsets.start, offsets.stop))])
+            self.recorder.written(request.request_id)
 
     def _new_consumer(self, client_id: str | None = None) -> Consumer:
         self.names += 1
@@ -508,15 +507,19 @@ class ConsumerModel:
                 self.add("commit_moved_back", "member", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
-            place = consumer.places.get(index)
-            if place is not None and place.is_unaware and place.expected is not None:
-                self._pass(partition, max(expected, place.expected), min(offset, place.position), "truncated")
-            for each in range(expected, offset):
-                if each not in partition.delivered and each not in partition.passed:
-                    self.add("commit_beyond_delivery", "member", index, each)
-            self._pass(partition, expected, offset, "committed_beyond_delivery")
+            self._commit_beyond(consumer, index, expected, offset)
         self._set_committed(index, offset)
         return True
+
+    def _commit_beyond(self, consumer: Consumer, index: int, expected: int, offset: int) -> None:
+        """Note what a commit passes over that the group has not got."""
+        partition, place = self.partitions[index], consumer.places.get(index)
+        if place is not None and place.is_unaware and place.expected is not None:
+            self._pass(partition, max(expected, place.expected), min(offset, place.position), "truncated")
+        for each in range(expected, offset):
+            if each not in partition.delivered and each not in partition.passed:
+                self.add("commit_beyond_delivery", "member", index, each)
+        self._pass(partition, expected, offset, "committed_beyond_delivery")
 
     def _set_committed(self, index: int, offset: int) -> None:
         partition = self.partitions[index]
