@@ -154,28 +154,50 @@ class ConsumptionRecorder:
         if isinstance(fetch, ShareRequest):
             fetch.is_written = True
             return
-        connection, request_id = fetch.connection, fetch.request_id
         for topic_key, answer in fetch.answers:
-            first, end = answer.fetch_offset, answer.last_offset + 1
             if not answer.records_bytes:
                 self._out_of_range(fetch, topic_key, answer)
-                continue
-            key = (connection.connection_id, topic_key, answer.index)
-            known = self._open.get(key) if request_id > self._group_changed_after else None
-            if known is not None and known.end == first and not known.repeats:
-                known.end, known.last_request_id = end, request_id
-            elif known is not None and known.first == first and known.end == end:
-                known.repeats, known.last_request_id = known.repeats + 1, request_id
-            elif end > first:
-                place = (connection, fetch.client_id, topic_key, answer.index)
-                reads_committed = answer.aborted_transactions is not None
-                fetched = FetchedRange(*place, first, end, request_id, request_id, reads_committed)
-                self._keep(fetched)
-                if request_id <= self._group_changed_after:
-                    continue
-                if len(self._open) >= OPEN_RANGES_MAX:
-                    del self._open[next(iter(self._open))]
-                self._open[key] = fetched
+            elif fetch.request_id <= self._group_changed_after:
+                self._keep_range(fetch, topic_key, answer)
+            elif not self._joins(fetch, topic_key, answer):
+                self._keep_open(fetch, topic_key, answer)
+
+    def _joins(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> bool:
+        """Add what was delivered to the range before, if it follows that or is the same. Return whether it does."""
+        known = self._open.get((fetch.connection.connection_id, topic_key, answer.index))
+        if known is None:
+            return False
+        first, end = answer.fetch_offset, answer.last_offset + 1
+        if known.end == first and not known.repeats:
+            known.end = end
+        elif known.first == first and known.end == end:
+            known.repeats += 1
+        else:
+            return False
+        known.last_request_id = fetch.request_id
+        return True
+
+    def _keep_open(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> None:
+        """Keep a range that the next Fetch may join."""
+        fetched = self._keep_range(fetch, topic_key, answer)
+        if fetched is None:
+            return
+        if len(self._open) >= OPEN_RANGES_MAX:
+            del self._open[next(iter(self._open))]
+        self._open[fetch.connection.connection_id, topic_key, answer.index] = fetched
+
+    def _keep_range(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> FetchedRange | None:
+        """Keep what was delivered as an event, and return it; None if there are no offsets."""
+        first, end = answer.fetch_offset, answer.last_offset + 1
+        if end <= first:
+            return None
+        place, request_id = (topic_key, answer.index), fetch.request_id
+        reads_committed = answer.aborted_transactions is not None
+        fetched = FetchedRange(
+            fetch.connection, fetch.client_id, *place, first, end, request_id, request_id, reads_committed
+        )
+        self._keep(fetched)
+        return fetched
 
     def _out_of_range(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> None:
         place = (topic_key, answer.index, answer.fetch_offset, fetch.request_id)

@@ -225,7 +225,7 @@ class ShareHistory:
         del self._done[:-WAITING_MAX]
 
     def _settle(self) -> None:
-        """Keep what is done as delivered once its response is written."""
+        """Keep what is done as delivered, if its response is written; wait for one that is open."""
         done, self._done = self._done, []
         for run in done:
             state = self._found.deliveries_of(run.state)

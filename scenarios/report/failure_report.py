@@ -181,17 +181,18 @@ def verdict_lines(test: FailedTest) -> Iterator[str]:
 
 
 def group_lines(test: FailedTest) -> Iterator[str]:
-    """Yield the findings of each group of the requests, with their reasons."""
+    """Yield the findings of each group of the requests with their reasons, and what its verdict cannot tell."""
     for group in list(dict.fromkeys(group for request in test.requests for group in request.group_ids))[:TOPICS_MAX]:
         try:
-            findings = test.broker.verdict(group=group).findings
+            verdict = test.broker.verdict(group=group)
         except CallError:
             # A client may ask for the coordinator of a group that it never joins.
             continue
-        for finding in findings[:FINDINGS_MAX]:
-            yield from _indented(f"{group}: {describe_finding(finding)}")
-        if len(findings) > FINDINGS_MAX:
-            yield from _indented(f"{group}: {len(findings) - FINDINGS_MAX} more findings")
+        lines = [describe_finding(each) for each in verdict.findings[:FINDINGS_MAX]]
+        if len(verdict.findings) > FINDINGS_MAX:
+            lines.append(f"{len(verdict.findings) - FINDINGS_MAX} more findings")
+        for line in (*lines, *verdict.notes):
+            yield from _indented(f"{group}: {line}")
 
 
 def rule_lines(test: FailedTest) -> Iterator[str]:

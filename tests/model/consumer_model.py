@@ -230,7 +230,10 @@ class ConsumerModel(ConsumedTopic):
 
     def commit_for_another(self) -> None:
         """A member commits a partition of another one, and it is accepted."""
-        if len(self.consumers) < 2 or self.protocol == "none":
+        if self.protocol == "none":
+            return
+        if len(self.consumers) < 2:
+            self.join()
             return
         consumer, other = self.random.sample(self.consumers, 2)
         delivered = [index for index in other.places if self.partitions[index].delivered]
@@ -290,16 +293,20 @@ class ConsumerModel(ConsumedTopic):
                 self.add("commit_moved_back", "member", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
-            place = consumer.places.get(index)
-            if place is not None and place.unaware_of and place.expected is not None:
-                passed = max(expected, place.expected), min(offset, place.position)
-                self.pass_over(partition, *passed, place.unaware_of)
-            for each in range(expected, offset):
-                if each not in partition.delivered and each not in partition.passed:
-                    self.add("commit_beyond_delivery", "member", index, each)
-            self.pass_over(partition, expected, offset, "committed_beyond_delivery")
+            self._commit_beyond(consumer, index, expected, offset)
         self._set_committed(index, offset)
         return True
+
+    def _commit_beyond(self, consumer: Consumer, index: int, expected: int, offset: int) -> None:
+        """Note what a commit passes over that the group has not got."""
+        partition, place = self.partitions[index], consumer.places.get(index)
+        if place is not None and place.unaware_of and place.expected is not None:
+            passed = max(expected, place.expected), min(offset, place.position)
+            self.pass_over(partition, *passed, place.unaware_of)
+        for each in range(expected, offset):
+            if each not in partition.delivered and each not in partition.passed:
+                self.add("commit_beyond_delivery", "member", index, each)
+        self.pass_over(partition, expected, offset, "committed_beyond_delivery")
 
     def _set_committed(self, index: int, offset: int) -> None:
         partition = self.partitions[index]

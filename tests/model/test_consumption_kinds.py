@@ -8,7 +8,7 @@ from ..run_counts import count
 from .consumer_model import ConsumerModel
 from .consumption_kinds import MODELS, STEPS, Comparison
 
-RUNS = count(3000, in_slice=400)
+RUNS = count(3000, in_slice=300)
 
 
 def test_verdict_finds_planted_faults_of_every_kind_and_cause_and_nothing_else() -> None:
@@ -23,7 +23,7 @@ def test_verdict_finds_planted_faults_of_every_kind_and_cause_and_nothing_else()
 
 
 def test_verdict_on_consumers_without_faults_is_clean() -> None:
-    for seed in range(RUNS):
+    for seed in range(RUNS // 10):
         model = ConsumerModel(seed)
 
         model.run(STEPS, with_faults=False)

@@ -8,7 +8,7 @@ from ..run_counts import count
 from .consumption_kinds import Comparison
 from .wire_broker import CONFIG, NODES
 
-RUNS = count(300, in_slice=15)
+RUNS = count(300, in_slice=10)
 
 
 def test_verdict_of_a_broker_finds_the_planted_faults_and_nothing_else() -> None:

@@ -190,14 +190,20 @@ def read_up_to_end(broker: Broker, reader: Reader) -> int:
     return end
 
 
+def append_another(broker: Broker, partition: int) -> bool:
+    """Append a record for a reader that may begin at the end. Return that the reader has not got it yet."""
+    append(broker, 1, partition)
+    return False
+
+
 def read_added_partition(broker: Broker, make_reader: MakeReader, reset: str) -> None:
     """Have a reader read the partition; another one is added with three records, and read until its last record."""
     reader = make_reader(broker.bootstrap_servers, GROUP, auto_offset_reset=reset, metadata_max_age_ms=METADATA_MS)
-    read_until([reader], lambda read: append(broker, 1) is None and bool(read[0]))
+    read_until([reader], lambda read: bool(read[0]) or append_another(broker, 0))
     reader.commit(read_up_to_end(broker, reader))
     add_partition(broker)
     append(broker, 3, 1)
-    read_until([reader], lambda read: append(broker, 1, 1) is None and any(part == 1 for part, _ in read[0]))
+    read_until([reader], lambda read: any(part == 1 for part, _ in read[0]) or append_another(broker, 1))
     reader.close()
 
 
