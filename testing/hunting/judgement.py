@@ -156,17 +156,20 @@ def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: 
         yield "missing", f"{_named(missing)} missing{lost}"
     if surplus and not promise.allows_doubles:
         yield "too many", f"{_named(surplus)} too many"
-    if promise not in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE_IN_ORDER):
-        return
+    if promise in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE_IN_ORDER):
+        yield from (("reordered", reason) for reason in _reordered(content, faultless, promise, is_done=is_done))
+
+
+def _reordered(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[str]:
+    """Yield how the order of the topic breaks the promise."""
     late = late_events(content.order, faultless.order)
     if late:
-        yield "reordered", f"{_named(late)} out of order"
-    elif promise is Promise.AT_LEAST_ONCE_IN_ORDER:
-        old = old_events(content.order, faultless.order) if is_done else None
-        if old:
-            yield "reordered", f"{_named(old)} repeated behind newer events of the same key"
-    elif content.reordered > faultless.reordered:
-        yield "reordered", f"{content.reordered} batches out of order"
+        yield f"{_named(late)} out of order"
+    elif promise is Promise.EXACTLY_ONCE:
+        if content.reordered > faultless.reordered:
+            yield f"{content.reordered} batches out of order"
+    elif is_done and (old := old_events(content.order, faultless.order)):
+        yield f"{_named(old)} repeated behind newer events of the same key"
 
 
 def _named(events: Counter[bytes]) -> str:

@@ -131,26 +131,16 @@ def run_once(
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
         deleted: dict[str, Content] = {}
-
-        def keep(topics: Sequence[str]) -> None:
-            of_events = set(setting.topics).intersection(topics)
-            deleted.update((topic, _content_of(broker, topic, setting.event_id)) for topic in of_events)
-
-        with changing(broker, changes, keep) as failed_changes:
+        with changing(broker, changes, lambda topics: deleted.update(_contents_of(broker, setting, topics))) as failed:
             ending = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
-        for _ in range(setting.restarts):
-            # What hangs does not end by itself, and who says that its result is wrong has no more to say.
-            if ending.exit_code and ending.failed_check is None:
-                ending = _run_again(program, place, timeout_seconds)
+        ending = _run_again(program, place, setting, ending, timeout_seconds)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
-        topics = {
-            topic: deleted.get(topic, Content()).followed_by(_content_of(broker, topic, setting.event_id))
-            for topic in setting.topics
-        }
+        topics = _contents_of(broker, setting, setting.topics)
+        topics |= {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         journal = broker.journal
@@ -161,7 +151,7 @@ def run_once(
             journal.entries(since=before),
             hits,
             failed_check,
-            failed_changes[0] if failed_changes else None,
+            failed[0] if failed else None,
             is_journal_whole=not journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
@@ -180,10 +170,15 @@ def _opened(setting: Setting) -> Generator[Place]:
         yield Place(broker, Path(folder), admin)
 
 
-def _run_again(program: Program, place: Place, timeout_seconds: float) -> Ending:
-    # A consumer that starts again would wait until the session of the one before it has expired.
-    expire_members(place.broker)
-    return program.run(place, timeout_seconds)
+def _run_again(program: Program, place: Place, setting: Setting, ending: Ending, timeout_seconds: float) -> Ending:
+    """Start a program that has failed again, and return how the last start ended."""
+    for _ in range(setting.restarts):
+        # What hangs does not end by itself, and who says that its result is wrong has no more to say.
+        if ending.exit_code and ending.failed_check is None:
+            # A consumer that starts again would wait until the session of the one before it has expired.
+            expire_members(place.broker)
+            ending = program.run(place, timeout_seconds)
+    return ending
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:
@@ -235,6 +230,11 @@ def _check(place: Place, setting: Setting, ending: Ending) -> str | None:
     if ending.failed_check is not None or setting.check is None or ending.exit_code != 0:
         return ending.failed_check
     return setting.check(place)
+
+
+def _contents_of(broker: Broker, setting: Setting, topics: Sequence[str]) -> dict[str, Content]:
+    """Return what those of the topics have that are judged."""
+    return {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics if topic in topics}
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
