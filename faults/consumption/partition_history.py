@@ -113,21 +113,10 @@ class PartitionHistory:
         if receiver.is_present and 0 < fetched.request_id <= self._assigned_after:
             self._fetched_late(receiver, position, fetched)
             return
-        is_repeated = False
-        if position is None or self._begins(receiver, position, fetched):
+        is_begun = position is None or self._begins(receiver, position, fetched)
+        if position is None or is_begun:
             position = self._positions[receiver.name] = self._begin(receiver, fetched)
-        elif receiver.name in self._out_of_range:
-            self._jump(receiver, position, fetched)
-        elif fetched.first == position.end:
-            position.fetches = 1
-        elif fetched.first == position.truncated_from:
-            self._pass_over(receiver, position.cause, (position.end, fetched.first), fetched.request_id)
-        elif fetched.first == position.first:
-            is_repeated = True
-            position.fetches += 1
-            position.back_until = max(position.back_until, position.end)
-        else:
-            self._jump(receiver, position, fetched)
+        is_repeated = not is_begun and self._goes_on(receiver, position, fetched)
         if is_repeated:
             self._repeated(receiver, position, fetched)
         else:
@@ -138,6 +127,22 @@ class PartitionHistory:
         if fetched.repeats and not is_repeated:
             self._repeated(receiver, position, fetched)
         self._out_of_range.pop(receiver.name, None)
+
+    def _goes_on(self, receiver: Receiver, position: Position, fetched: FetchedRange) -> bool:
+        """Note where a receiver goes on. Return whether it gets the same offsets again."""
+        if receiver.name in self._out_of_range:
+            self._jump(receiver, position, fetched)
+        elif fetched.first == position.end:
+            position.fetches = 1
+        elif fetched.first == position.truncated_from:
+            self._pass_over(receiver, position.cause, (position.end, fetched.first), fetched.request_id)
+        elif fetched.first == position.first:
+            position.fetches += 1
+            position.back_until = max(position.back_until, position.end)
+            return True
+        else:
+            self._jump(receiver, position, fetched)
+        return False
 
     def _fetched_late(self, receiver: Receiver, position: Position | None, fetched: FetchedRange) -> None:
         """Note a delivery by a Fetch from before the rebalance. The client drops it, or goes on at its end."""

@@ -99,15 +99,7 @@ class ConsumerModel(ConsumedTopic):
             return None
         end = self.broker.fetch(consumer, index, first, readable_end)
         self.delivered(index, first, end)
-        if not place.is_settled or place.unaware_of:
-            expected = partition.delivered_end if place.expected is None else place.expected
-            is_first = partition.is_late and not partition.delivered and partition.begun_at is None
-            if expected is None and is_first:
-                expected = partition.start
-            if expected is not None:
-                cause = "seek" if place.why == "seek" else "reset_to_latest"
-                cause = "partition_seen_late" if is_first else place.unaware_of or cause
-                self.pass_over(partition, expected, first, cause)
+        self._pass_to(place, partition, first)
         for offset in range(first, end):
             self._deliver(consumer, place, index, offset)
         place.position, place.is_new, place.has_jumped, place.out_of_range = end, False, False, False
@@ -119,6 +111,19 @@ class ConsumerModel(ConsumedTopic):
             self.linked.add(consumer.client_id)
             self._commit(consumer, index, end)
         return end
+
+    def _pass_to(self, place: Place, partition: Partition, first: int) -> None:
+        """Note what a consumer passes over that does not go on where it was."""
+        if place.is_settled and not place.unaware_of:
+            return
+        expected = partition.delivered_end if place.expected is None else place.expected
+        is_first = partition.is_late and not partition.delivered and partition.begun_at is None
+        if expected is None and is_first:
+            expected = partition.start
+        if expected is not None:
+            cause = "seek" if place.why == "seek" else "reset_to_latest"
+            cause = "partition_seen_late" if is_first else place.unaware_of or cause
+            self.pass_over(partition, expected, first, cause)
 
     def _fetch_again(self, consumer: Consumer, index: int, first: int, end: int) -> None:
         self.broker.fetch_again(consumer, index, first, end)
@@ -141,31 +146,31 @@ class ConsumerModel(ConsumedTopic):
     def rebalance_over_a_fetch(self) -> None:
         """A consumer gets records by a Fetch from before it begins again after a rebalance, and drops them."""
 
-        def fetch(consumer: Consumer, index: int) -> None:
-            place, partition = consumer.places[index], self.partitions[index]
-            if not place.is_settled or place.unaware_of or place.position < partition.start:
-                return
-            first, end = place.position, min(self._readable_end(partition), place.position + 3)
-            is_new = place.back_until <= first and not any(each in partition.delivered for each in range(first, end))
-            is_early = self.random.random() < 0.5
-            self.broker.begin_fetch(consumer)
-
-            def between() -> None:
-                if is_new and index in consumer.places and self.random.random() < 0.5:
-                    # The consumer has not got its assignment yet.
-                    self.broker.begin_fetch(consumer)
-                if is_early:
-                    self.broker.end_fetch(consumer, index, first, end)
-
-            self._commit_positions()
-            self.rebalance(between)
-            if not is_early:
-                self.broker.end_fetch(consumer, index, first, end)
-            for offset in range(first, end):
-                partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
-
         if self.protocol == "classic":
-            self._with_place(fetch)
+            self._with_place(self._rebalance_over_a_fetch)
+
+    def _rebalance_over_a_fetch(self, consumer: Consumer, index: int) -> None:
+        place, partition = consumer.places[index], self.partitions[index]
+        if not place.is_settled or place.unaware_of or place.position < partition.start:
+            return
+        first, end = place.position, min(self._readable_end(partition), place.position + 3)
+        is_new = place.back_until <= first and partition.delivered.keys().isdisjoint(range(first, end))
+        is_early = self.random.random() < 0.5
+        self.broker.begin_fetch(consumer)
+
+        def between() -> None:
+            if is_new and index in consumer.places and self.random.random() < 0.5:
+                # The consumer has not got its assignment yet.
+                self.broker.begin_fetch(consumer)
+            if is_early:
+                self.broker.end_fetch(consumer, index, first, end)
+
+        self._commit_positions()
+        self.rebalance(between)
+        if not is_early:
+            self.broker.end_fetch(consumer, index, first, end)
+        for offset in range(first, end):
+            partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
 
     def rebalance_after_commits(self) -> None:
         self._commit_positions()
