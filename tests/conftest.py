@@ -95,8 +95,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one process more than there are processors: a third of a run waits for timers and other processes."""
-    return (os.cpu_count() or 1) + 1
+    """Return twice as many processes as there are processors: half of a run waits for timers and other processes."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(trylast=True)

@@ -106,7 +106,9 @@ def result_of(operation: Operation, answer: bytes) -> object:
     try:
         return strict_json.convert(strict_json.parse(answer), model)
     except InvalidValueError as error:
-        raise Unreachable(f"the response is that of another server, or of another version of fauxka: {error.message}") from error
+        raise Unreachable(
+            f"the response is that of another server, or of another version of fauxka: {error.message}"
+        ) from error
 
 
 def error_of(refusal: BadCall) -> CallError | InvalidValueError:
