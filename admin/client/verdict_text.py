@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
+import msgspec
+
+from ...faults.flow.flow_verdict import FlowFinding, events_text
+
 # More findings have the same few causes.
 FINDINGS_MAX = 10
-# Events of a finding that are named.
-EVENTS_MAX = 3
 # Records that retention or DeleteRecords deleted are no fault. They are the last findings of a verdict.
 HARMLESS_KINDS = frozenset({"deleted"})
 _INDENT = "  "
@@ -62,17 +64,7 @@ def _offsets(finding: Mapping[str, Any]) -> str:
 
 
 def _events(finding: Mapping[str, Any]) -> str:
-    """Return the first events of a finding, with their places in both topics."""
-    named = [
-        f"{each['event']} ({_records(each['input'])} to {_records(each['output'])})"
-        for each in finding["events"][:EVENTS_MAX]
-    ]
-    more = finding["count"] - len(named)
-    return ", ".join([*named, f"{more} more"] if more else named) + ": "
-
-
-def _records(places: Sequence[Mapping[str, int]]) -> str:
-    return ", ".join(f"{each['partition']}@{each['offset']}" for each in places) or "nowhere"
+    return f"{events_text(msgspec.convert(finding, FlowFinding))}: "
 
 
 # How the counts of a verdict are shown, and the place of a finding: of a topic, its sentence has it.

@@ -149,10 +149,14 @@ class FlowVerdict(Struct, kw_only=True, tag_field="of", tag="flow"):
 
 def describe_finding(finding: FlowFinding) -> str:
     """Return a finding as one line: the kind, the first events with their places, and why."""
+    return f"{finding.kind.replace('_', ' ')}: {events_text(finding)}: {finding.why}"
+
+
+def events_text(finding: FlowFinding) -> str:
+    """Return the first events of a finding with their places in both topics, and the number of the others."""
     shown = [_describe_event(each) for each in finding.events[:EVENTS_SHOWN]]
     more = finding.count - len(shown)
-    named = ", ".join([*shown, f"{more} more"] if more else shown)
-    return f"{finding.kind.replace('_', ' ')}: {named}: {finding.why}"
+    return ", ".join([*shown, f"{more} more"] if more else shown)
 
 
 def _describe_event(event: EventInFlow) -> str:
