@@ -32,8 +32,7 @@ class PartitionHistory:
 
     committed: the committed offset, None without one. is_seen_late: the partition was added while the group consumed
     others of its topic. log_start: the least offset that the log has, as far as it was reported. processed: the offsets
-    that the application has reported. reads_committed: whether the last receiver reads
-    committed records only, None before there is one.
+    that the application has reported. reads_committed: of the last receiver, None before there is one.
     """
 
     __slots__ = (
@@ -73,8 +72,7 @@ class PartitionHistory:
         self._positions: dict[str, Position] = {}
         # Of the receiver that got something last.
         self._last_position: Position | None = None
-        # Counts the assignments, with the last request before the receiver began, the committed offset then, and
-        # whether an earlier one was lost.
+        # Counts the assignments. Of the last one: the request before, the committed offset, whether one was lost.
         self._assignment = self._assigned_after = 0
         # Whether the present receiver has asked for the committed offset since.
         self._has_begun = False
@@ -84,8 +82,8 @@ class PartitionHistory:
         self._has_lost_commit = False
         # Who has taken back a commit: the cause of second deliveries of committed offsets.
         self._taken_back = Cause.MOVED_BACK
-        # The offset for which a receiver got OFFSET_OUT_OF_RANGE last, the request, and the connection.
-        self._out_of_range: dict[str, tuple[int, int, int]] = {}
+        # The first OFFSET_OUT_OF_RANGE of a receiver since it got something.
+        self._out_of_range: dict[str, OutOfRange] = {}
 
     # -- events
 
@@ -108,7 +106,7 @@ class PartitionHistory:
 
     def fetched(self, receiver: Receiver, fetched: FetchedRange) -> None:
         """Note a delivery."""
-        self._forget_reset(receiver, fetched.connection.connection_id)
+        self._forget_reset(receiver, fetched)
         position = self._positions.get(receiver.name)
         if receiver.is_present and 0 < fetched.request_id <= self._assigned_after:
             self._fetched_late(receiver, position, fetched)
@@ -153,14 +151,15 @@ class PartitionHistory:
 
     def out_of_range(self, receiver: Receiver, event: OutOfRange) -> None:
         """Note that a receiver has asked for an offset that the log does not have. It will reset its position."""
-        connection_id = event.connection.connection_id
-        self._forget_reset(receiver, connection_id)
-        self._out_of_range.setdefault(receiver.name, (event.offset, event.request_id, connection_id))
+        self._forget_reset(receiver, event)
+        self._out_of_range.setdefault(receiver.name, event)
 
-    def _forget_reset(self, receiver: Receiver, connection_id: int) -> None:
+    def _forget_reset(self, receiver: Receiver, event: FetchedRange | OutOfRange) -> None:
         """Delete the reset of a client without a group that has connected again, and so begins anew."""
         reset = self._out_of_range.get(receiver.name)
-        if reset is not None and not receiver.is_member and reset[2] != connection_id:
+        if reset is None or receiver.is_member:
+            return
+        if reset.connection.connection_id != event.connection.connection_id:
             del self._out_of_range[receiver.name]
 
     def committed_by(self, receiver: Receiver, offset: int, request_id: int, *, is_consumer: bool) -> None:
@@ -183,13 +182,9 @@ class PartitionHistory:
         """Note a commit by a member that does not have the partition. error_code: of the refusal, 0 if accepted."""
         cause = Cause.REFUSED if error_code else Cause.ACCEPTED
         fact = Fact(Kind.STALE_MEMBER_COMMITTED, cause, offset, offset, receiver.name, owner, error_code=error_code)
+        what = (fact.kind, fact.cause, fact.receiver, fact.error_code)
         for known in self.facts:
-            if (known.kind, known.cause, known.receiver, known.error_code) == (
-                fact.kind,
-                fact.cause,
-                fact.receiver,
-                fact.error_code,
-            ):
+            if (known.kind, known.cause, known.receiver, known.error_code) == what:
                 known.count += 1
                 known.first, known.end = min(known.first, offset), max(known.end, offset)
                 known.add_requests(request_id)
@@ -280,7 +275,7 @@ class PartitionHistory:
         is_lost = self._was_lost_when_assigned if receiver.is_member else self._has_lost_commit
         is_reset = reset is not None or (begun_at is None and is_lost)
         position.jump = self._cause_of_start(begun_at, fetched.first, is_reset=is_reset)
-        expected = self._expected_start(begun_at, fetched.first) if reset is None else reset[0]
+        expected = self._expected_start(begun_at, fetched.first) if reset is None else reset.offset
         self._find_passed_over(receiver, position, expected, fetched)
         return position
 
@@ -294,7 +289,7 @@ class PartitionHistory:
         else:
             position.jump = Cause.SEEK
         position.fetches = 1
-        expected = position.end if reset is None else position.end_before_reset(reset[0])
+        expected = position.end if reset is None else position.end_before_reset(reset.offset)
         self._find_passed_over(receiver, position, expected, fetched)
 
     def _cause_of_start(self, begun_at: int | None, first: int, *, is_reset: bool) -> Cause | None:
@@ -306,10 +301,8 @@ class PartitionHistory:
     def _expected_start(self, begun_at: int | None, first: int) -> int:
         if begun_at is not None:
             return begun_at
-        end = self.delivered.end
-        if end is not None:
-            return end
-        return self.log_start if self.is_seen_late else first
+        start = self.log_start if self.is_seen_late else first
+        return start if self.delivered.end is None else self.delivered.end
 
     def _find_passed_over(self, receiver: Receiver, position: Position, expected: int, fetched: FetchedRange) -> None:
         if self.is_seen_late and self.delivered.first is None and self._assigned is None:
@@ -320,7 +313,8 @@ class PartitionHistory:
 
     def _pass_over(self, receiver: Receiver, cause: Cause, passed: tuple[int, int], request_id: int) -> None:
         """Note offsets that a receiver does not get. What the log no longer has was deleted, whatever it did."""
-        request_ids = [each for each in (self._out_of_range.get(receiver.name, (0, 0, 0))[1], request_id) if each]
+        reset = self._out_of_range.get(receiver.name)
+        request_ids = [0 if reset is None else reset.request_id, request_id]
         for first, end in self._new_missing(*passed):
             middle = min(max(first, self.log_start), end)
             for part, part_cause in (((first, middle), Cause.DELETED), ((middle, end), cause)):
@@ -343,13 +337,12 @@ class PartitionHistory:
     # -- second deliveries and commits
 
     def _find_second_deliveries(self, receiver: Receiver, position: Position, fetched: FetchedRange) -> None:
-        back_until = (
-            fetched.end if position.jump is Cause.SEEK else min(max(fetched.first, position.back_until), fetched.end)
-        )
+        back_until = min(max(fetched.first, position.back_until), fetched.end)
+        if position.jump is Cause.SEEK:
+            back_until = fetched.end
         self._find_unordered(receiver, fetched, back_until)
-        spans: list[tuple[Span, Cause | None]] = [
-            (span, Cause.SEEK) for span in self.delivered.within(fetched.first, back_until)
-        ]
+        went_back = self.delivered.within(fetched.first, back_until)
+        spans: list[tuple[Span, Cause | None]] = [(span, Cause.SEEK) for span in went_back]
         spans += [(span, position.jump) for span in self.delivered.within(back_until, fetched.end)]
         if fetched.repeats:
             # The first of the repetitions.
@@ -369,6 +362,7 @@ class PartitionHistory:
         spans = self.delivered.within(fetched.first, fetched.end)
         if not spans:
             return
+        end = spans[-1].end
         known = self.facts[-1] if self.facts else None
         place = (receiver.name, receiver.name, fetched.first)
         if (
@@ -376,12 +370,10 @@ class PartitionHistory:
             or (known.receiver, known.earlier, known.first) != place
             or known.cause not in (Cause.SEEK, Cause.SAME_OFFSET)
         ):
-            known = Fact(
-                Kind.DELIVERED_TWICE, Cause.SEEK, fetched.first, spans[-1].end, *place[:2], offset=self.committed
-            )
+            known = Fact(Kind.DELIVERED_TWICE, Cause.SEEK, fetched.first, end, *place[:2], offset=self.committed)
             known.add_requests(fetched.request_id)
             self.facts.append(known)
-        known.count, known.end = position.fetches, max(known.end, spans[-1].end)
+        known.count, known.end = position.fetches, max(known.end, end)
         known.add_requests(fetched.request_id, fetched.last_request_id)
         if position.fetches >= HANGING_MIN:
             known.kind, known.cause = Kind.HANGING, Cause.SAME_OFFSET
@@ -389,8 +381,7 @@ class PartitionHistory:
     def _find_committed_beyond(
         self, receiver: Receiver, committed: tuple[int, int], request_id: int, *, is_consumer: bool
     ) -> None:
-        reset = self._out_of_range.get(receiver.name)
-        if not is_consumer or reset is not None:
+        if not is_consumer or receiver.name in self._out_of_range:
             self._pass_over(receiver, Cause.RESET_TO_LATEST if is_consumer else Cause.RESET, committed, request_id)
             return
         position = self._positions.get(receiver.name)
@@ -398,10 +389,8 @@ class PartitionHistory:
             truncated = max(committed[0], position.end), min(committed[1], position.truncated_from)
             self._pass_over(receiver, position.cause, truncated, request_id)
         for first, end in self._new_missing(*committed):
-            self._add(
-                Fact(Kind.COMMIT_BEYOND_DELIVERY, Cause.MEMBER, first, end, receiver.name, offset=committed[1]),
-                request_id,
-            )
+            fact = Fact(Kind.COMMIT_BEYOND_DELIVERY, Cause.MEMBER, first, end, receiver.name, offset=committed[1])
+            self._add(fact, request_id)
         self._pass_over(receiver, Cause.COMMITTED, committed, request_id)
 
     def _add(self, fact: Fact, *request_ids: int) -> None:
