@@ -35,7 +35,7 @@ class Consumer:
 class GroupBroker(Protocol):
     """Does what the model decides, so that the verdict on the group sees it.
 
-    Partitions are named by their index. What is read is that which a consumer with the model's isolation can read.
+    Partitions are named by their index. A consumer reads what the model's isolation level allows.
     """
 
     def append(self, index: int, count: int) -> None:

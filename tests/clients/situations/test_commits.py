@@ -1,4 +1,4 @@
-"""Commits that are one too low, come too early or too late, get lost, or are made by somebody else."""
+"""Commits of an offset that is one too low, commits before processing, lost commits, and commits of other clients."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ POLL_SECONDS = 0.2
 
 
 class ShareReader:
-    """A member of the share group, which says what becomes of each record. messages: those of the last read."""
+    """A member of the share group, which acknowledges each record with a type. messages: of the last read."""
 
     def __init__(self, broker: Broker) -> None:
         config: dict[str, Any] = {
