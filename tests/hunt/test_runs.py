@@ -63,6 +63,7 @@ def test_events_on_a_node_that_is_down_are_there() -> None:
     assert run.topics["orders"].events == {b"a": 1, b"b": 1}
 
 
+@pytest.mark.hunt
 def test_a_program_with_more_events_than_are_read_is_not_hunted() -> None:
     def program(broker: Broker) -> None:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "queue.buffering.max.messages": 200_000})
