@@ -15,8 +15,8 @@ from ...faults.action_declaration import Applied, Response
 from ...faults.actions import ACTION_TYPES, kind_of
 from ...faults.hunted_faults import Requests
 from ...protocol.api_keys import APIS
+from .finding import Tried
 from .plan import CHANGING
-from .result import Tried
 
 # A point, and the kind of an action there.
 _Combination = tuple[str, str]

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from .evidence import Evidence, evidence_of
 from .group_judgement import broken_by_groups, explanations
 from .program import Ending
 from .promise import Promise
@@ -49,13 +50,16 @@ class Outcome(Enum):
 class Judgement:
     """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing".
 
-    hits: whether each fault of the trial was met.
+    hits: whether each fault of the trial was met. damage: of the reasons those that say what is wrong.
+    evidence: of a finding.
     """
 
     outcome: Outcome
     reasons: Sequence[str] = ()
     kinds: frozenset[str] = frozenset()
     hits: Sequence[bool] = ()
+    damage: Sequence[str] = ()
+    evidence: Evidence = field(default_factory=Evidence, compare=False)
 
     @property
     def is_finding(self) -> bool:
@@ -65,7 +69,9 @@ class Judgement:
 
 def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
     """Compare a run with the run without faults."""
-    return replace(_judged(run, faultless, promise), hits=[count > 0 for count in run.hits])
+    judgement = _judged(run, faultless, promise)
+    evidence = evidence_of(run) if judgement.is_finding else Evidence()
+    return replace(judgement, hits=[count > 0 for count in run.hits], evidence=evidence)
 
 
 def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
@@ -87,8 +93,9 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
     if found:
         kinds = frozenset(kind for kind, _ in found)
         committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
-        reasons = [*(reason for _, reason in found), _ending_text(ending), *committed, *explained]
-        return Judgement(Outcome.BROKEN, list(dict.fromkeys(reasons)), kinds)
+        damage = [reason for _, reason in found]
+        reasons = dict.fromkeys([*damage, _ending_text(ending), *committed, *explained])
+        return Judgement(Outcome.BROKEN, list(reasons), kinds, damage=damage)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))
     if ending.exit_code != 0:
@@ -183,8 +190,4 @@ def _named(events: Counter[bytes]) -> str:
 
 
 def _ending_text(ending: Ending) -> str:
-    if ending.is_hung:
-        return f"the program did not end within {ending.seconds:.0f} s"
-    if ending.exit_code == 0:
-        return "the program ended well"
-    return f"the program ended with exit code {ending.exit_code}"
+    return f"the program {ending}"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...faults.action_declaration import Response
+from .finding import Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
-from .result import Tried
 
 # Longer than clients wait by default: a consumer waits max.poll.interval.ms, 300 s, for the response of a JoinGroup.
 PATIENT_SECONDS = 330.0
@@ -39,7 +39,9 @@ def unfinished(judgement: Judgement, seconds: float) -> Judgement:
 
 def slow(judgement: Judgement) -> Judgement:
     """Return the judgement of a run that has ended after its timeout, and kept its promise or reported an error."""
-    return replace(SLOW, hits=judgement.hits) if judgement.outcome in (Outcome.HELD, Outcome.ERROR) else judgement
+    if judgement.outcome not in (Outcome.HELD, Outcome.ERROR):
+        return judgement
+    return replace(judgement, outcome=SLOW.outcome, reasons=SLOW.reasons)
 
 
 def told_apart(tried: Sequence[Tried]) -> list[Tried]:

@@ -80,6 +80,11 @@ class Target:
         """Kafka's name of the API."""
         return str(dict(self.match)["api"])
 
+    @property
+    def place(self) -> _Fields:
+        """What it has in common with the requests that the same line of the program sends, to any partition."""
+        return _without(_PARTITION, self.match)
+
     def __str__(self) -> str:
         """Return such as "Produce 3 of 20 to orders-0"."""
         fields = dict(self.match)
@@ -144,13 +149,13 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         for match in _matches_of(entry, ids)
     }
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
-    clients = Counter(map(_without_client, least))
+    clients = Counter(_without(_CLIENT, match) for match in least)
     return [
         Target(
             match,
             ordinal,
             least[match],
-            is_client_named=clients[_without_client(match)] > 1,
+            is_client_named=clients[_without(_CLIENT, match)] > 1,
             has_response=match not in unanswered,
         )
         for match in _folded(counts[0])
@@ -261,14 +266,14 @@ def _folded(matches: Iterable[_Fields]) -> Iterator[_Fields]:
     """Yield the matches. Of those that differ only in the partition, yield the first, the middle and the last."""
     rows: dict[_Fields, list[_Fields]] = {}
     for match in matches:
-        rows.setdefault(tuple(field for field in match if field[0] != _PARTITION), []).append(match)
+        rows.setdefault(_without(_PARTITION, match), []).append(match)
     for row in rows.values():
         row.sort(key=lambda match: dict(match).get(_PARTITION, 0))  # type: ignore[arg-type, return-value]
         yield from (row[number] for number in _chosen(len(row)))
 
 
-def _without_client(match: _Fields) -> _Fields:
-    return tuple(field for field in match if field[0] != _CLIENT)
+def _without(name: str, match: _Fields) -> _Fields:
+    return tuple(field for field in match if field[0] != name)
 
 
 def _chosen(count: int) -> list[int]:

@@ -78,6 +78,7 @@ class Run:
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
     groups: what consumer groups got and committed, by their ids. judged_groups: those that are judged.
+    outputs: of each start of the program.
     """
 
     ending: Ending
@@ -90,6 +91,7 @@ class Run:
     is_journal_whole: bool = True
     groups: Mapping[str, GroupVerdict] = field(default_factory=dict[str, GroupVerdict])
     judged_groups: Sequence[str] = ()
+    outputs: Sequence[str] = ()
 
 
 def run_once(
@@ -114,14 +116,12 @@ def run_once(
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
         with changing(broker, changes) as failed_changes:
-            ending = program.run(place, timeout_seconds)
+            first = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
-        for _ in range(setting.restarts):
-            # What hangs does not end by itself, and who says that its result is wrong has no more to say.
-            if ending.exit_code and ending.failed_check is None:
-                ending = _run_again(program, place, timeout_seconds)
+        endings = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
+        ending = endings[-1]
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
         topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
@@ -139,13 +139,21 @@ def run_once(
             is_journal_whole=not journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
+            outputs=[each.output for each in endings],
         )
 
 
-def _run_again(program: Program, place: Place, timeout_seconds: float) -> Ending:
-    # A consumer that starts again would wait until the session of the one before it has expired.
-    expire_members(place.broker)
-    return program.run(place, timeout_seconds)
+def _with_restarts(
+    first: Ending, program: Program, place: Place, timeout_seconds: float, restarts: int
+) -> Sequence[Ending]:
+    """Start the program again as long as it fails, so often at most, and return how each start has ended."""
+    endings = [first]
+    # What hangs does not end by itself, and who says that its result is wrong has no more to say.
+    while len(endings) <= restarts and endings[-1].exit_code and endings[-1].failed_check is None:
+        # A consumer that starts again would wait until the session of the one before it has expired.
+        expire_members(place.broker)
+        endings.append(program.run(place, timeout_seconds))
+    return endings
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:

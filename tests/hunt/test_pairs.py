@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from confluent_kafka import Producer
 
 from fauxka.testing import Broker
+from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.functions import Function
 from fauxka.testing.hunting.judgement import Judgement, Outcome
 from fauxka.testing.hunting.learning import learn
 from fauxka.testing.hunting.pairs import TwoTargets, pairs_of
 from fauxka.testing.hunting.plan import Trial, faults_of
-from fauxka.testing.hunting.result import Tried
 from fauxka.testing.hunting.run import Setting
 
 from .programs import QUICK, raise_failure, send

@@ -7,10 +7,10 @@ import pytest
 
 from fauxka.testing import Broker, hunt
 from fauxka.testing.hunting import learning, patience
+from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.judgement import Judgement, Outcome
 from fauxka.testing.hunting.patience import PATIENT_SECONDS, kind_of_wait, slow, told_apart, unfinished
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
-from fauxka.testing.hunting.result import Tried
 
 from .programs import idempotent
 
