@@ -316,6 +316,8 @@ def _hunt(item: pytest.Function, marker: pytest.Mark, test: Callable[..., object
     framework = hunted.Framework(failures, no_failures, partial(_folder_of_findings, item))
     report = hunted.hunt_test(test, fixtures, configuration, framework, cast("How", marker.kwargs))
     if report is not None:
+        # The fixtures' broker has received nothing: each call of the test had its own.
+        item.stash[reported_key] = item.stash[written_key] = True
         pytest.fail(report, pytrace=False)
 
 

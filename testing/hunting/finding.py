@@ -37,6 +37,7 @@ class Finding:
 
     confirmed: how many of `runs` more runs said so too. others: trials that show the same defect, see grouping.
     timeline: of one of these runs, as HTML; "" if there is none.
+    found_seconds: from the begin of the hunt until it was repeated; None if it was not.
     """
 
     trial: Trial
@@ -46,6 +47,7 @@ class Finding:
     runs: int
     others: Sequence[Trial] = ()
     timeline: str = ""
+    found_seconds: float | None = None
 
     @property
     def rules(self) -> list[dict[str, object]]:

@@ -59,7 +59,7 @@ class Judgement:
     kinds: frozenset[str] = frozenset()
     hits: Sequence[bool] = ()
     damage: Sequence[str] = ()
-    evidence: Evidence = field(default_factory=Evidence, compare=False)
+    evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
 
     @property
     def is_finding(self) -> bool:
@@ -94,7 +94,9 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
         kinds = frozenset(kind for kind, _ in found)
         committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
         damage = [reason for _, reason in found]
-        reasons = dict.fromkeys([*damage, _ending_text(ending), *committed, *explained])
+        # A program that says that its result is wrong has ended by that.
+        ended = [] if ending.failed_check else [_ending_text(ending)]
+        reasons = dict.fromkeys([*damage, *ended, *committed, *explained])
         return Judgement(Outcome.BROKEN, list(reasons), kinds, damage=damage)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))

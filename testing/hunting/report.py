@@ -33,8 +33,10 @@ def report_text(result: Hunted, folders: Sequence[str] = ()) -> str:
 
 def failure_text(result: Hunted, folders: Sequence[str]) -> str:
     """Return why a test that is a hunt fails: what was found first, and the table last. folders: as of report_text."""
-    count = len(result.findings)
-    lines = [f"fauxka_hunt: {count} finding{'' if count == 1 else 's'} in {_trials_text(len(result.tried))}", ""]
+    more = len(result.findings) - 1
+    others = f", and {more} more finding{'' if more == 1 else 's'}" if more else ""
+    # pytest repeats the first line at the end of its output.
+    lines = [f"fauxka_hunt: {result.findings[0].sentence}{others}", ""]
     for number, (finding, folder) in enumerate(zip(result.findings, folders, strict=True), start=1):
         rules = [json.dumps(rule) for rule in finding.rules]
         extra = [folder, "rules:", *_indented(rules), "requests:", *_indented(finding.judgement.evidence.requests)]

@@ -39,7 +39,9 @@ def _finding(finding: Finding) -> Mapping[str, object]:
         **_judged(finding.trial, finding.judgement),
         "confirmed": finding.confirmed,
         "runs": finding.runs,
+        "found_seconds": None if finding.found_seconds is None else round(finding.found_seconds, 3),
         "others": [str(other) for other in finding.others],
+        "output": finding.judgement.evidence.output,
     }
 
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -244,6 +245,7 @@ class Trying:
         if self._show is not None:
             self._show(Confirming(str(tried.trial)))
         finding = confirmed(tried, self._repeated_once, self._repeated, self._is_slow)
+        finding = replace(finding, found_seconds=time.monotonic() - self._begin)
         self._groups.add_repeated(tried, finding)
         self.is_done = self._options.is_first_wanted and finding.is_certain
 

@@ -1,0 +1,104 @@
+"""What a finding of a function keeps and writes: its output, its requests, its files, and a test."""
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from fauxka.testing import Broker, Result, hunt, replay, report_text
+from fauxka.testing.hunting.evidence import STARTED_AGAIN
+
+from .programs import doubling, send
+
+TEST_OF_A_FUNCTION = "test_finding_1.py"
+
+
+def reporting(broker: Broker) -> None:
+    """Send two events, and say that the result is wrong if one is there twice."""
+    doubling(broker)
+    assert len(broker.records("orders")) == 2, "an order is there twice"
+
+
+def hunted_once() -> Result:
+    result = hunt(reporting, budget=1)
+    assert len(result.findings) == 1, report_text(result)
+    return result
+
+
+def test_a_finding_of_a_function_has_its_traceback_and_its_requests() -> None:
+    (finding,) = hunted_once().findings
+    evidence = finding.judgement.evidence
+
+    assert finding.judgement.reasons == ["check: AssertionError: an order is there twice"]
+    assert evidence.output.splitlines()[1].endswith(", in reporting")
+    assert "\nAssertionError: an order is there twice" in evidence.output
+    assert "no response; close at applied by rule 1" in evidence.requests[0]
+    assert finding.found_seconds is not None
+
+
+def test_a_result_writes_the_report_and_the_files_of_each_finding(tmp_path: Path) -> None:
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "rules.json").touch()
+    result = hunted_once()
+
+    page = result.write(tmp_path)
+
+    assert page == tmp_path / "index.html"
+    assert "an order is there twice" in page.read_text()
+    assert sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob("*/*")) == [
+        f"1/{name}" for name in ("curl.sh", "output.txt", "rules.json", "run.html", TEST_OF_A_FUNCTION)
+    ]
+
+
+def test_a_finding_of_a_function_is_a_test_that_fails_until_it_is_mended(tmp_path: Path) -> None:
+    module = tmp_path / "orders.py"
+    module.write_text(
+        "from tests.hunt.programs import doubling, idempotent\n\ndef sent(broker):\n    doubling(broker)\n"
+    )
+    program = (
+        "from fauxka.testing import hunt; import orders; hunt(orders.sent, topics=['orders'], budget=1).write('f')"
+    )
+    root = Path(__file__).parent.parent.parent
+    variables = {"PYTHONPATH": f"{tmp_path}:{root}", "PATH": ""}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=variables, check=True, timeout=60)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"f/1/{TEST_OF_A_FUNCTION}"]
+
+    first = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
+    module.write_text(module.read_text().replace("    doubling(", "    idempotent("))
+    mended = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)
+
+    assert "AssertionError: orders: 1 event ('a') too many, after lost acknowledgement: " in first.stdout
+    assert mended.returncode == 0, mended.stdout
+
+
+def test_a_function_that_no_test_can_import_has_no_test(tmp_path: Path) -> None:
+    result = hunt(partial(send, events=[b"a"]), topics=["orders"], budget=1)
+
+    result.write(tmp_path)
+
+    assert (tmp_path / "1" / "rules.json").exists()
+    assert not (tmp_path / "1" / TEST_OF_A_FUNCTION).exists()
+
+
+def test_a_function_is_run_once_more_with_the_rules_of_a_finding() -> None:
+    (finding,) = hunted_once().findings
+
+    again = replay(reporting, finding.rules)
+
+    assert again.is_finding
+    assert again.reasons == ["check: AssertionError: an order is there twice"]
+
+
+def test_the_output_is_that_of_all_starts() -> None:
+    def forgetting(broker: Broker) -> None:
+        """Send an event, but not again after a failure: the topic is there by then."""
+        if any(topic.name == "orders" for topic in broker.topics.list()):
+            return
+        send(broker, [b"a"], retries=0)
+
+    result = hunt(forgetting, topics=["orders"], restarts=1, only=["TOPIC_AUTHORIZATION_FAILED"], budget=1)
+
+    (finding,) = result.findings
+    assert finding.judgement.kinds == {"missing"}
+    output = finding.judgement.evidence.output
+    assert output.endswith(f"RuntimeError: 1 orders were not sent\n{STARTED_AGAIN}")
