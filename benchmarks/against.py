@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from . import consumer_requests
 from .measurement import (
     CPU_US,
     LARGE_PIPELINED,
@@ -29,8 +30,8 @@ from .measurement import (
 from .report import machine
 from .targets import CHECKOUT, Target, running
 
-# The compared figures; True if more is better.
-_COMPARED = (
+# The cases and their compared figures; True if more is better.
+_PRODUCED = (
     (SMALL_PIPELINED, REQUESTS_PER_S, True),
     (SMALL_PIPELINED, CPU_US, False),
     (SMALL_ALONE, P50_US, False),
@@ -38,6 +39,11 @@ _COMPARED = (
     (LARGE_PIPELINED, MB_PER_S, True),
     (MIDDLE_UNIFORM, MB_PER_S, True),
     (LARGE_UNIFORM, MB_PER_S, True),
+)
+_COMPARED = (
+    *((figure_name(case, quantity), is_more_better) for case, quantity, is_more_better in _PRODUCED),
+    *((consumer_requests.figure_of(name, REQUESTS_PER_S), True) for name in consumer_requests.NAMES),
+    *((consumer_requests.figure_of(name, CPU_US), False) for name in consumer_requests.NAMES),
 )
 # The tolerated ratio.
 WORSE_RATIO_MAX = 1.05
@@ -66,8 +72,7 @@ def main(other: Path, round_count: int) -> dict[str, Figures]:
     }
     print(f"{machine()}; {round_count} rounds, medians; worse by more than {WORSE_RATIO_MAX - 1:.0%} is marked")
     print(f"{'':45} {'other':>12} {'this':>12} {'this/other':>11}")
-    for case, quantity, is_more_better in _COMPARED:
-        name = figure_name(case, quantity)
+    for name, is_more_better in _COMPARED:
         before, after = medians["other"][name], medians["this"][name]
         worse = before / after if is_more_better else after / before
         mark = "  WORSE" if worse > WORSE_RATIO_MAX else ""
@@ -79,6 +84,7 @@ def _measure(target: Target) -> Figures:
     figures: Figures = {}
     with running(target) as broker:
         produce_case(broker, WARM_UP, figures={})
-        for case in dict.fromkeys(case for case, _, _ in _COMPARED):
+        for case in dict.fromkeys(case for case, _, _ in _PRODUCED):
             produce_case(broker, case, figures)
+        consumer_requests.measure(broker, figures)
     return figures

@@ -23,16 +23,34 @@ COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 ))
 _fauxka_completion fauxka
 printf '%s\\n' "${COMPREPLY[@]}"
 """
+# What zsh does. It offers the words by these two functions.
+ZSH = """
+autoload -Uz compinit; compinit -D -u
+eval "$(fauxka completion zsh)"
+words=("$@"); CURRENT=$#
+_describe() { print -l -- ${completions_with_descriptions%%:*} }
+compadd() { print -l -- $completions }
+_fauxka_completion
+"""
+FISH = """
+fauxka completion fish | source
+complete --do-complete (string join -- ' ' $argv) | string replace --regex '\\t.*' '' | cat
+"""
+COMMANDS = {
+    "bash": ("bash", "--norc", "-c", BASH, "bash"),
+    "zsh": ("zsh", "--no-rcs", "-c", ZSH, "zsh"),
+    "fish": ("fish", "--no-config", "-c", FISH),
+}
 
 
-def complete(*words: str, runtime_dir: Path | None = None) -> list[str]:
-    """Return the words with which bash completes the last one. runtime_dir: where running brokers are looked up."""
+def complete(*words: str, shell: str = "bash", runtime_dir: Path | None = None) -> list[str]:
+    """Return the words with which a shell completes the last one. runtime_dir: where running brokers are looked up."""
     variables = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     if runtime_dir is not None:
         variables["XDG_RUNTIME_DIR"] = str(runtime_dir)
-    shell = ("bash", "--norc", "-c", BASH, "bash", "fauxka", *words)
+    command = (*COMMANDS[shell], "fauxka", *words)
     ended = subprocess.run(
-        shell, env=environment(variables), capture_output=True, text=True, timeout=RUN_SECONDS_MAX, check=True
+        command, env=environment(variables), capture_output=True, text=True, timeout=RUN_SECONDS_MAX, check=True
     )
     assert ended.stderr == ""
     return ended.stdout.split()
@@ -56,6 +74,15 @@ def complete(*words: str, runtime_dir: Path | None = None) -> list[str]:
 )
 def test_bash_completes_commands_options_and_fixed_names(words: tuple[str, ...], completed: list[str]) -> None:
     assert complete(*words) == completed
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_complete_commands_and_names(shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    assert complete("fa", shell=shell) == ["fault"]
+    assert complete("fault", "add", "lost_", shell=shell) == ["lost_ack", "lost_request"]
+    assert complete("fault", "add", "refuse", "NOT_L", shell=shell) == ["NOT_LEADER_OR_FOLLOWER"]
 
 
 def test_bash_completes_topics_and_rules_of_the_running_broker(broker: Serving, admin: AdminClient) -> None:
