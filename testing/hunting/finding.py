@@ -57,8 +57,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """What is wrong, and after which faults, in one line."""
-        judgement = self.judgement
-        return f"{'; '.join(judgement.damage or judgement.reasons[:1])}, after {self.trial}"
+        damage = [each.words for each in self.judgement.damage] or self.judgement.reasons[:1]
+        return f"{'; '.join(damage)}, after {self.trial}"
 
     @property
     def is_certain(self) -> bool:

@@ -102,7 +102,7 @@ def marks_of(trial: Trial, tried: Tried) -> Iterator[object]:
     for kind in tried.judgement.kinds or {""}:
         yield outcome, kind, places
     for damage in tried.judgement.damage:
-        yield outcome, damage
+        yield from ((damage.kind, mark) for mark in damage.marks)
 
 
 def _rank(finding: Finding) -> tuple[int, int, int]:

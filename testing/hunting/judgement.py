@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from .evidence import Evidence, evidence_of
 from .group_judgement import broken_by_groups, explanations
@@ -26,7 +27,8 @@ from .run import Content, Run
 NAMED_MAX = 3
 NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
-_MISSING_KINDS = {"missing"}
+# Of the events that are compared with those of other trials.
+_MARKED_MAX = 100
 
 
 class Outcome(Enum):
@@ -46,25 +48,40 @@ class Outcome(Enum):
     BROKEN = "broken"
 
 
+class Damage(NamedTuple):
+    """What is wrong with a result: its kind, such as "missing", and in words.
+
+    marks: what other damage of the kind has in common with it, such as the events; the words without any.
+    """
+
+    kind: str
+    words: str
+    marks: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing".
+    """The outcome, and the reasons for it in words.
 
-    hits: whether each fault of the trial was met. damage: of the reasons those that say what is wrong.
+    hits: whether each fault of the trial was met. damage: what is wrong with the result of a program that is broken.
     evidence: of a finding.
     """
 
     outcome: Outcome
     reasons: Sequence[str] = ()
-    kinds: frozenset[str] = frozenset()
+    damage: Sequence[Damage] = ()
     hits: Sequence[bool] = ()
-    damage: Sequence[str] = ()
     evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
 
     @property
     def is_finding(self) -> bool:
         """Whether the program did not do what it promises."""
         return self.outcome in (Outcome.HUNG, Outcome.BROKEN)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the damage, such as "missing"."""
+        return frozenset(each.kind for each in self.damage)
 
 
 def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
@@ -82,22 +99,21 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
     ending = run.ending
     is_done = ending.exit_code == 0 or _is_committed(run, faultless)
     found = [
-        (kind, f"{topic}: {reason}")
+        damage
         for topic, content in run.topics.items()
-        for kind, reason in _broken(content, faultless.topics[topic], promise, is_done=is_done)
+        for damage in _broken(topic, content, faultless.topics[topic], promise, is_done=is_done)
     ]
-    found += broken_by_groups(run, faultless, promise)
+    found += [Damage(kind, words, (words,)) for kind, words in broken_by_groups(run, faultless, promise)]
     if run.failed_check is not None:
-        found.append(("check", f"check: {run.failed_check}"))
+        found.append(Damage("check", f"check: {run.failed_check}", (run.failed_check,)))
     explained = explanations(run, faultless)
     if found:
-        kinds = frozenset(kind for kind, _ in found)
-        committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
-        damage = [reason for _, reason in found]
+        is_missing = any(each.kind == "missing" for each in found)
+        committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and is_missing else []
         # A program that says that its result is wrong has ended by that.
         ended = [] if ending.failed_check else [_ending_text(ending)]
-        reasons = dict.fromkeys([*damage, *ended, *committed, *explained])
-        return Judgement(Outcome.BROKEN, list(reasons), kinds, damage=damage)
+        reasons = dict.fromkeys([*(each.words for each in found), *ended, *committed, *explained])
+        return Judgement(Outcome.BROKEN, list(reasons), found)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))
     if ending.exit_code != 0:
@@ -148,22 +164,27 @@ def _missing(topic: str, events: Counter[bytes]) -> list[str]:
     return [f"{topic}: {_named(events)} in one run only"] if events else []
 
 
-def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the words of each reason for which the topic breaks the promise."""
+def _broken(topic: str, content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[Damage]:
+    """Yield what of the topic breaks the promise."""
     missing, surplus = faultless.events - content.events, content.events - faultless.events
     may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
         lost = f"; acknowledged batches that were lost: {content.lost}" if content.lost else ""
-        yield "missing", f"{_named(missing)} missing{lost}"
+        yield _damage(topic, "missing", missing, f"missing{lost}")
     if surplus and promise is not Promise.AT_LEAST_ONCE:
-        yield "too many", f"{_named(surplus)} too many"
+        yield _damage(topic, "too many", surplus, "too many")
     if promise is not Promise.EXACTLY_ONCE:
         return
     late = _late(content, faultless)
     if late:
-        yield "reordered", f"{_named(late)} out of order"
+        yield _damage(topic, "reordered", late, "out of order")
     elif content.reordered > faultless.reordered:
-        yield "reordered", f"{content.reordered} batches out of order"
+        yield Damage("reordered", f"{topic}: {content.reordered} batches out of order", (topic,))
+
+
+def _damage(topic: str, kind: str, events: Counter[bytes], words: str) -> Damage:
+    marks = [f"{topic}: {_text_of(event)}" for event in sorted(events)[:_MARKED_MAX]]
+    return Damage(kind, f"{topic}: {_named(events)} {words}", marks)
 
 
 def _late(content: Content, faultless: Content) -> Counter[bytes]:
@@ -184,11 +205,13 @@ def _late(content: Content, faultless: Content) -> Counter[bytes]:
 def _named(events: Counter[bytes]) -> str:
     """Return the number of events, with the first of them."""
     count = events.total()
-    names = [
-        ascii(event.decode(errors="backslashreplace"))[:NAME_CHARACTERS_MAX] for event in sorted(events)[:NAMED_MAX]
-    ]
+    names = [_text_of(event)[:NAME_CHARACTERS_MAX] for event in sorted(events)[:NAMED_MAX]]
     more = ", ..." if len(events) > NAMED_MAX else ""
     return f"{count} {'event' if count == 1 else 'events'} ({', '.join(names)}{more})"
+
+
+def _text_of(event: bytes) -> str:
+    return ascii(event.decode(errors="backslashreplace"))
 
 
 def _ending_text(ending: Ending) -> str:

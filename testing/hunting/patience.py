@@ -21,6 +21,7 @@ PATIENT_SECONDS = 330.0
 # The client waits: for a response that does not come, or for one that it recognises.
 _WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
+_MAY_COME = {"missing", "skipped"}
 _UNFINISHED = "the program did not end within {seconds:.0f} s, when the budget was spent"
 
 
@@ -33,7 +34,12 @@ def kind_of_wait(trial: Trial) -> object:
 
 
 def unfinished(judgement: Judgement, seconds: float) -> Judgement:
-    """Return the judgement of a run that was ended after so many seconds, because the budget was spent."""
+    """Return the judgement of a run that was ended after so many seconds, because the budget was spent.
+
+    What is there twice or out of order stays so; what is missing may come.
+    """
+    if judgement.kinds - _MAY_COME:
+        return judgement
     return Judgement(Outcome.UNFINISHED, (_UNFINISHED.format(seconds=seconds),), hits=judgement.hits)
 
 

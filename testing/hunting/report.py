@@ -164,12 +164,8 @@ def _others_text(finding: Finding) -> Iterator[str]:
     """Yield a line with the faults of the other trials at each API."""
     faults: dict[str, dict[str, None]] = defaultdict(dict)
     for other in finding.others:
-        if len(other.faults) == 1:
-            ((fault, target),) = other.faults
-            faults[target.api][fault.name] = None
-        else:
-            apis = " and ".join(target.api for _, target in other.faults)
-            faults[apis][" with ".join(fault.name for fault, _ in other.faults)] = None
+        apis = " and ".join(dict.fromkeys(target.api for _, target in other.faults))
+        faults[apis][" with ".join(fault.name for fault, _ in other.faults)] = None
     for apis, names in faults.items():
         yield f"also at {apis}: {', '.join(names)}"
 

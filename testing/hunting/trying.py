@@ -294,7 +294,6 @@ class Trying:
             return Judgement(Outcome.NOT_JUDGED, (str(error),))
         judgement = judge(run, self._faultless, self._options.promise)
         had = run.ending.seconds
-        is_cut = run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN
-        if is_cut and judgement.outcome is not Outcome.BROKEN:
+        if run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN:
             return unfinished(judgement, had)
         return slow(judgement) if had > self.timeout else judgement

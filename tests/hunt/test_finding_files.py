@@ -2,14 +2,22 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
+
+import pytest
 
 from fauxka.testing import Broker, Result, hunt, replay, report_text
 from fauxka.testing.hunting.evidence import STARTED_AGAIN
 
+from ..clients.aiokafka_client import aiokafka
+from ..clients.kafka_python_client import kafka
 from .programs import doubling, send
 
+# kafka-python leaves sockets of connections that have failed to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 TEST_OF_A_FUNCTION = "test_finding_1.py"
 
 
@@ -102,3 +110,37 @@ def test_the_output_is_that_of_all_starts() -> None:
     assert finding.judgement.kinds == {"missing"}
     output = finding.judgement.evidence.output
     assert output.endswith(f"RuntimeError: 1 orders were not sent\n{STARTED_AGAIN}")
+
+
+def of_confluent_kafka(broker: Broker) -> None:
+    send(broker, [b"a", b"b"])
+
+
+async def of_aiokafka(broker: Broker) -> None:
+    producer = aiokafka.AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers, enable_idempotence=False)
+    try:
+        await producer.start()
+        for event in (b"a", b"b"):
+            await producer.send_and_wait("orders", event)
+    finally:
+        await producer.stop()
+
+
+def of_kafka_python(broker: Broker) -> None:
+    settings = {"bootstrap_servers": broker.bootstrap_servers, "enable_idempotence": False}
+    with closing(kafka.KafkaProducer(**settings)) as producer:
+        for event in (b"a", b"b"):
+            producer.send("orders", event).get(60)
+
+
+@pytest.mark.clients
+@pytest.mark.parametrize("program", [of_confluent_kafka, of_aiokafka, of_kafka_python])
+def test_the_faults_that_double_the_events_of_a_client_are_one_finding(program: Callable[[Broker], object]) -> None:
+    faults = ["lost acknowledgement", "reset after it was applied", "REQUEST_TIMED_OUT although it was applied"]
+
+    result = hunt(program, topics=["orders"], only=faults, budget=6, pairs=0, jobs=2)
+
+    (finding,) = result.findings
+    assert (finding.confirmed, finding.runs, finding.judgement.kinds) == (3, 3, {"too many"}), report_text(result)
+    produced = {fault.name for trial in (finding.trial, *finding.others) for fault, _ in trial.faults}
+    assert produced == set(faults)

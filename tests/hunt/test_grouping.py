@@ -7,7 +7,7 @@ import pytest
 
 from fauxka.testing.hunting.finding import Finding, Tried
 from fauxka.testing.hunting.grouping import CANDIDATES_MAX, Groups
-from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
 from fauxka.testing.hunting.report import details_of
 
@@ -20,8 +20,8 @@ HUNG = Judgement(Outcome.HUNG, ("the program did not end within 10 s",))
 
 
 def broken(kind: str = "missing", event: str = "one coffee") -> Judgement:
-    damage = f"copies: 1 event ('{event}') {kind}"
-    return Judgement(Outcome.BROKEN, (damage, "the program ended well"), frozenset({kind}), [True], [damage])
+    words = f"copies: 1 event ('{event}') {kind}"
+    return Judgement(Outcome.BROKEN, (words, "the program ended well"), [Damage(kind, words, [event])], [True])
 
 
 def tried(*faults: tuple[Fault, Target], judgement: Judgement | None = None) -> Tried:
@@ -58,6 +58,13 @@ def test_another_symptom_or_another_place_and_event_is_another_finding(other: Tr
 
 def test_the_same_missing_event_after_faults_at_two_places_is_one_finding() -> None:
     assert len(grouped(tried((LOST, PRODUCE)), tried((REFUSED, COMMIT)))) == 1
+
+
+def test_damage_that_has_an_event_in_common_is_one_finding() -> None:
+    both = Damage("missing", "copies: 2 events missing", ["one coffee", "two teas"])
+    of_both = replace(broken(), damage=[both])
+
+    assert len(grouped(tried((LOST, PRODUCE)), tried((REFUSED, COMMIT), judgement=of_both))) == 1
 
 
 def test_a_trial_that_shows_the_same_as_two_findings_makes_them_one() -> None:

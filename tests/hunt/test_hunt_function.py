@@ -18,7 +18,7 @@ from fauxka.testing import Broker, CannotHunt, hunt, report_text
 from fauxka.testing.hunting import functions, hunt_program
 from fauxka.testing.hunting.confirming import Repeat, Repeated, confirmed, shrunk
 from fauxka.testing.hunting.finding import Tried
-from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.pairs import pairs_of
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
 from fauxka.testing.hunting.program import Command
@@ -239,7 +239,7 @@ def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
 
 FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
 FIRST, SECOND = (Target((("api", "Produce"), ("topic", name)), 1, 2) for name in ("a", "b"))
-HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), [Damage("missing", "x", ())])
 
 
 def test_a_pair_is_shrunk_to_the_faults_that_are_needed_at_the_first_requests() -> None:
@@ -320,8 +320,8 @@ def repeating(runs: Sequence[Repeated]) -> Repeat:
 
 
 def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> None:
-    other = Judgement(Outcome.BROKEN, ("y",), frozenset({"missing", "reordered"}))
-    doubled = Judgement(Outcome.BROKEN, ("z",), frozenset({"too many"}))
+    other = Judgement(Outcome.BROKEN, ("y",), [Damage("missing", "y", ()), Damage("reordered", "y", ())])
+    doubled = Judgement(Outcome.BROKEN, ("z",), [Damage("too many", "z", ())])
     runs = [Repeated(Judgement(Outcome.HUNG)), Repeated(other, "its timeline"), Repeated(doubled)]
     found = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)
 
