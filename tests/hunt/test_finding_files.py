@@ -141,6 +141,8 @@ def test_the_faults_that_double_the_events_of_a_client_are_one_finding(program: 
     result = hunt(program, topics=["orders"], only=faults, budget=6, pairs=0, jobs=2)
 
     (finding,) = result.findings
-    assert (finding.confirmed, finding.runs, finding.judgement.kinds) == (3, 3, {"too many"}), report_text(result)
+    assert (finding.confirmed, finding.runs, finding.judgement.kinds) == (3, 3, frozenset({"too many"})), report_text(
+        result
+    )
     produced = {fault.name for trial in (finding.trial, *finding.others) for fault, _ in trial.faults}
     assert produced == set(faults)
