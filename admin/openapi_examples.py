@@ -27,6 +27,7 @@ from .errors import (
 from .operation import NoParameters, Operation
 from .operations.acl_operations import NO_AUTHORIZER
 from .operations.certificate_operations import NO_TLS
+from .operations.flow_verdicts import Flow, too_many_events
 from .operations.user_operations import NO_USERS
 
 Json = dict[str, object]
@@ -91,6 +92,7 @@ BODIES: dict[str, Json] = {
         "scope": "kafka",
     },
 }
+_NO_TOPIC = CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres")
 _NO_PRODUCER = CallError(404, "producer 7 has no entry in any topic", field="producer_id", value=7)
 _EPOCH_AT_MAX = "producer 7 on orders-0 has epoch 32766, which is the greatest"
 _PRODUCER_ERRORS = (_NO_PRODUCER, conflict(_EPOCH_AT_MAX, field="producer_id", value=7))
@@ -107,10 +109,8 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     "/v1/files/{id}/await": (unknown("file rule", 7),),
     "/v1/held/release": (unknown("held request", 7),),
     "/v1/held/{id}/release": (unknown("held request", 7),),
-    **dict.fromkeys(
-        ("/v1/verdict", "/v1/processed"),
-        (CallError(404, "there is no topic 'ordres'; did you mean orders?", field="topic", value="ordres"),),
-    ),
+    "/v1/verdict": (_NO_TOPIC, too_many_events(Flow("orders", "invoices", "header:id"))),
+    "/v1/processed": (_NO_TOPIC,),
     **dict.fromkeys((path.partition(" ")[2] for path in BODIES if "/producers/" in path), _PRODUCER_ERRORS),
     "/v1/transactions/{transactional_id}": (
         unknown("transaction", "transfers", field="transactional_id"),

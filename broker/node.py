@@ -205,6 +205,8 @@ class Node:
 
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
         """Delete the partitions of the topics, and what the coordinators store about them."""
+        if self.observer is not None:
+            self.observer.topics_removed({each.topic_id: each.name for each in topics})
         self.produce_routes.clear()
         self.replicas.remove_partitions(topics)
         if self._coordinators is not None:

@@ -19,6 +19,7 @@ from .clients.client import FIRST_PROCESS, ClientOptions, ClientUnavailable, Sce
 from .clients.clients import NamedClient
 from .clients.consumer import ConsumerOptions, ScenarioConsumer
 from .expectations import Check, RunResult, check
+from .report.consumer_requests import in_order_of_delivery, is_shown
 from .report.journal_requests import JournalRequest
 from .report.notes import Notes
 from .report.stored_log import READ_COMMITTED, read_log
@@ -37,7 +38,7 @@ SHOWN_APIS = ("Produce", "InitProducerId", "AddPartitionsToTxn", "EndTxn")
 
 
 class Report(Struct, kw_only=True):
-    """The report of a run."""
+    """The report of a run. verdict: on the topic. groups: the verdicts on the groups of the consumers."""
 
     scenario: str
     title: str
@@ -47,6 +48,7 @@ class Report(Struct, kw_only=True):
     passed: bool
     checks: list[Check]
     verdict: dict[str, Any]
+    groups: list[dict[str, Any]] = []
     timeline: list[Moment]
 
 
@@ -131,7 +133,10 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
     scenario, broker = context.scenario, context.broker
     stored = read_log(broker.bootstrap_servers, TOPIC, scenario.partitions)
     journal = broker.journal()
-    requests = [request for request in journal if request.api in SHOWN_APIS]
+    consumers = runner.consumers
+    requests = in_order_of_delivery(
+        request for request in journal if request.api in SHOWN_APIS or is_shown(request, consumers.consumers)
+    )
     runner.names.add_stored(stored, requests)
     timeline = build_timeline(requests, context.notes.items, runner.names, runner.rules, version.batches_retained)
     seen = RunResult(
@@ -141,11 +146,12 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         stored=stored,
         cached=_cached(timeline, broker),
         verdict=broker.verdict(TOPIC),
+        groups={group: broker.group_verdict(group) for group in dict.fromkeys(consumers.groups.values())},
         streamed=runner.streamed,
         committed=read_log(broker.bootstrap_servers, TOPIC, scenario.partitions, isolation_level=READ_COMMITTED),
         ends=runner.ends,
-        consumers=runner.consumers,
-        errors=runner.errors,
+        consumers=consumers.consumers,
+        errors=consumers.errors,
         authenticates_again=_authenticates_again(journal),
         received_ms=_received_ms(timeline),
     )
@@ -160,6 +166,7 @@ def _report(context: RunContext, runner: StepRunner, version: EmulatedVersion) -
         passed=all(each.passed for each in checks),
         checks=checks,
         verdict=dict(seen.verdict),
+        groups=[dict(each) for each in seen.groups.values()],
         timeline=timeline,
     )
 

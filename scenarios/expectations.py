@@ -14,7 +14,7 @@ from .clients.consumer import ScenarioConsumer
 from .report.journal_requests import NOT_APPLIED, REFUSED
 from .report.stored_log import StoredBatch
 from .report.timeline import Moment
-from .scenario import RAW, Expectation
+from .scenario import RAW, Expectation, ExpectedFinding
 
 COPY = "copy "
 
@@ -33,7 +33,8 @@ class RunResult:
     """The result of a run.
 
     decisions: by batch name, one per attempt, in order. streamed: the events of a stream, in the order of sending.
-    committed: what a read_committed consumer reads. ends: the results of ended transactions.
+    groups: the verdicts on groups. committed: what a read_committed consumer reads.
+    ends: the results of ended transactions.
     consumers: by their names in the scenario. errors: of the steps read_error, by consumer.
     authenticates_again: whether a connection of the first producer has authenticated more than once.
     received_ms: when the first request of a batch arrived.
@@ -45,6 +46,7 @@ class RunResult:
     stored: Sequence[StoredBatch]
     cached: Sequence[str]
     verdict: Mapping[str, Any]
+    groups: Mapping[str, Mapping[str, Any]]
     streamed: Sequence[str]
     committed: Sequence[StoredBatch]
     ends: Sequence[str]
@@ -176,6 +178,26 @@ def _verdict(expected: Expectation, seen: RunResult) -> Iterator[Check]:
     for part, numbers in expected.verdict.items():
         for name, number in numbers.items():
             yield compared(f"verdict {part}.{name}", number, seen.verdict.get(part, {}).get(name))
+    if expected.findings is not None:
+        yield _findings("findings", expected.findings, seen.verdict)
+    for group, findings in expected.groups.items():
+        yield _findings(f"findings of group {group}", findings, seen.groups[group])
+
+
+def _findings(what: str, expected: Sequence[ExpectedFinding], verdict: Mapping[str, Any]) -> Check:
+    """Return the check that the verdict has these findings in this order, and no others."""
+    found: list[Mapping[str, Any]] = verdict["findings"]
+    passed = len(found) == len(expected) and all(
+        (each.kind, each.offsets) == (one["kind"], one["offsets"]) and each.why in one["why"]
+        for each, one in zip(expected, found, strict=True)
+    )
+    wanted = [_finding_text(each.kind, each.offsets, each.why) for each in expected]
+    seen = wanted if passed else [_finding_text(one["kind"], one["offsets"], one["why"]) for one in found]
+    return Check(what, "; ".join(wanted) or "none", "; ".join(seen) or "none", passed)
+
+
+def _finding_text(kind: str, offsets: Sequence[int], why: str) -> str:
+    return f"{kind} {offsets[0]}..{offsets[-1]}: {why}"
 
 
 def _producers(expected: Expectation, seen: RunResult) -> Iterator[Check]:

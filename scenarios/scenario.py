@@ -18,6 +18,14 @@ REAL = "real"
 ALL_VERSIONS = "0.11..4.5"
 
 
+class ExpectedFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding of a verdict. offsets: the first and the last one. why: a part of its sentence."""
+
+    kind: str
+    offsets: list[int]
+    why: str
+
+
 class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The expected result; fields that are left out are not checked.
 
@@ -29,7 +37,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     why: a part of the broker's reason for a decision.
     cached: the names of the last producer's cached batches at the end.
     copies: the number of copies of each event of a batch in all logs.
-    verdict: counts of the verdict. producers, epochs: the number of producer ids and the epochs in the logs.
+    verdict: counts of the verdict. findings: all of the verdict on the topic. groups: all of the verdict on each group.
+    producers, epochs: the number of producer ids and the epochs in the logs.
     streamed_once: whether each event of a stream is in the log once, in order.
     consumed: the batches that each consumer has read, in order, and again if it read them again.
     errors: the errors that the steps read_error have read, by consumer.
@@ -49,6 +58,8 @@ class Expectation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     cached: list[str] | None = None
     copies: dict[str, int] = {}
     verdict: dict[str, dict[str, int]] = {}
+    findings: list[ExpectedFinding] | None = None
+    groups: dict[str, list[ExpectedFinding]] = {}
     producers: int | None = None
     epochs: list[int] | None = None
     streamed_once: bool = False

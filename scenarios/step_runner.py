@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from ..protocol.sequences import increment_sequence
-from .brokers.scenario_broker import ScenarioBroker
+from .brokers.scenario_broker import ScenarioBroker, alter_config
 from .clients import foreign_producer
 from .clients.client import (
     FIRST_PROCESS,
@@ -21,6 +21,7 @@ from .clients.client import (
 )
 from .clients.consumer import ScenarioConsumer
 from .clients.raw_client import RawClient
+from .consumer_steps import ConsumerSteps
 from .node_steps import NodeSteps
 from .report.arrivals import Arrivals, batch_header
 from .report.batch_names import BatchNames
@@ -36,6 +37,7 @@ from .steps import (
     AwaitHits,
     Batch,
     BeginTransaction,
+    Commit,
     Consume,
     DeleteQuotas,
     EndTransaction,
@@ -46,10 +48,12 @@ from .steps import (
     Intrude,
     Isolate,
     Kill,
+    KillConsumer,
     Lift,
     MoveCoordinator,
     PauseReplication,
     Present,
+    Process,
     RaiseEpoch,
     ReadError,
     Rejoin,
@@ -58,6 +62,7 @@ from .steps import (
     ResumeReplication,
     Revoke,
     Send,
+    SetConfig,
     SetQuota,
     Settle,
     StartConsumer,
@@ -103,8 +108,7 @@ class StepRunner:
     """One run of a scenario's steps.
 
     names: of the batches. rules: the armed rules, by id. streamed: the events of a stream, in order.
-    ends: the results of ended transactions. consumers: by their names in the scenario.
-    errors: of the steps read_error, by the name of the consumer.
+    ends: the results of ended transactions. consumers: those of the run.
     """
 
     def __init__(self, context: RunContext) -> None:
@@ -113,8 +117,6 @@ class StepRunner:
         self.rules: dict[int, NamedRule] = {}
         self.streamed: list[str] = []
         self.ends: list[str] = []
-        self.consumers: dict[str, ScenarioConsumer] = {}
-        self.errors: dict[str, list[str]] = {}
         # By their names in the scenario; "" is the first producer.
         self._producers: dict[str, ScenarioClient] = {"": context.client}
         # The batches of each producer since its last settle step, and the last request in the journal at that step.
@@ -127,6 +129,9 @@ class StepRunner:
         # How often the process of the first producer has started.
         self._starts = 1
         self._processes = context.processes
+        self.consumers = ConsumerSteps(
+            context.broker, context.notes, TOPIC, context.scenario.batches, context.processes.start_consumer
+        )
         self._node_steps = NodeSteps(context.broker, context.notes, TOPIC)
         self._steps = context.scenario.steps_for(context.client_name)
         self._armed: dict[str, list[int]] = {}
@@ -146,14 +151,14 @@ class StepRunner:
                 self._run_client_step(step)
             case StartProducer() | BeginTransaction() | EndTransaction():
                 self._run_transaction_step(step)
-            case StartConsumer() | Consume() | StopConsumer() | ReadError():
-                self._run_consumer_step(step)
+            case StartConsumer() | Consume() | Process() | Commit() | StopConsumer() | KillConsumer() | ReadError():
+                self.consumers.run(step)
             case Arm() | AwaitHits() | Lift() | Release():
                 self._run_rule_step(step)
-            case Advance() | Evict() | Forget() | Intrude() | Kill() | SetQuota() | DeleteQuotas():
+            case Advance() | Evict() | Forget() | Intrude() | Kill():
                 self._run_broker_step(step)
-            case Grant() | Revoke() | Present() | Wait():
-                self._run_security_step(step)
+            case SetConfig() | SetQuota() | DeleteQuotas() | Grant() | Revoke() | Present() | Wait():
+                self._run_settings_step(step)
             case (
                 StopNode()
                 | StartNode()
@@ -205,25 +210,6 @@ class StepRunner:
             case _:
                 assert_never(step)
 
-    def _run_consumer_step(self, step: StartConsumer | Consume | StopConsumer | ReadError) -> None:
-        match step:
-            case StartConsumer(by=by, group=group):
-                self._notes.add("client", f"starts{'' if group is None else f' in group {group}'}", by)
-                self.consumers[by] = self._processes.start_consumer(by, group)
-            case Consume(by=by, batches=names):
-                events = {event for name in names for event in events_of(self._scenario.batches[name])}
-                self.consumers[by].read_until(events)
-                self._notes.add("client", f"has read {', '.join(names)}", by)
-            case StopConsumer(by=by):
-                self.consumers[by].close()
-                self._notes.add("client", "ends", by)
-            case ReadError(by=by):
-                error = self.consumers[by].read_error()
-                self.errors.setdefault(by, []).append(error)
-                self._notes.add("client", f"gets {error}", by)
-            case _:
-                assert_never(step)
-
     def _transactional(self, by: str) -> TransactionalClient:
         producer = self._producers[by]
         assert isinstance(producer, TransactionalClient), "the client does not support transactions"
@@ -238,8 +224,7 @@ class StepRunner:
         """Close all producers and consumers."""
         for producer in self._producers.values():
             producer.close()
-        for consumer in self.consumers.values():
-            consumer.close()
+        self.consumers.close()
 
     @property
     def _client_id(self) -> str:
@@ -336,8 +321,17 @@ class StepRunner:
 
     # -- the broker
 
-    def _run_security_step(self, step: Grant | Revoke | Present | Wait) -> None:
+    def _run_settings_step(self, step: SetConfig | SetQuota | DeleteQuotas | Grant | Revoke | Present | Wait) -> None:
         match step:
+            case SetConfig(key=key, value=value):
+                alter_config(self._broker.bootstrap_servers, key, value)
+                self._notes.add("test", f"sets {key}={value}")
+            case SetQuota(key=key, value=value):
+                self._broker.set_quota(self._client_id, key, value)
+                self._notes.add("test", f"sets a quota of {self._client_id}: {key} {value:g}")
+            case DeleteQuotas():
+                self._broker.delete_quotas()
+                self._notes.add("test", "deletes the quotas")
             case Grant(operation=operation):
                 self._broker.grant(operation, TOPIC)
                 self._notes.add("broker", f"the user may {operation} {TOPIC}")
@@ -352,10 +346,10 @@ class StepRunner:
             case _:
                 assert_never(step)
 
-    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill | SetQuota | DeleteQuotas) -> None:
+    def _run_broker_step(self, step: Advance | Evict | Forget | Intrude | Kill) -> None:
         match step:
-            case Advance(ms=ms):
-                self._broker.advance(ms)
+            case Advance(ms=ms, members=members):
+                self._broker.advance(ms, members)
                 duration = f"{ms / DAY_MS:g} days" if ms >= DAY_MS else f"{ms / 1000:g} s"
                 self._notes.add_change(f"its clock advances by {duration}{self._node_steps.leader_text()}")
             case Evict(partition=partition):
@@ -373,12 +367,6 @@ class StepRunner:
                 text = f"is killed, with {torn_bytes} bytes of a torn batch in its log; restarts on the same folder"
                 self._notes.add_change(text)
                 self._arrivals.arm_rules()
-            case SetQuota(key=key, value=value):
-                self._broker.set_quota(self._client_id, key, value)
-                self._notes.add("test", f"sets a quota of {self._client_id}: {key} {value:g}")
-            case DeleteQuotas():
-                self._broker.delete_quotas()
-                self._notes.add("test", "deletes the quotas")
             case _:
                 assert_never(step)
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from ..admin.operations.clock_operations import Members
 from ..broker.isolation import Surroundings
 from ..broker.security.tls.listener_tls import CertificateKind
 
@@ -126,9 +127,10 @@ class Release(Step, frozen=True, tag="release"):
 
 
 class Advance(Step, frozen=True, tag="advance"):
-    """The broker's clock is advanced by ms milliseconds."""
+    """The broker's clock is advanced by ms milliseconds. members: as in POST /v1/clock."""
 
     ms: int
+    members: Members = "keep"
 
 
 class Evict(Step, frozen=True, tag="evict_cache"):
@@ -182,6 +184,13 @@ class SetQuota(Step, frozen=True, tag="set_quota"):
 
 class DeleteQuotas(Step, frozen=True, tag="delete_quotas"):
     """All client quotas are deleted."""
+
+
+class SetConfig(Step, frozen=True, tag="set_config"):
+    """A config of the broker with one node changes while it runs."""
+
+    key: str
+    value: str
 
 
 class StopNode(Step, frozen=True, tag="stop_node"):
@@ -242,10 +251,31 @@ class StartConsumer(Step, frozen=True, tag="start_consumer"):
 
 
 class Consume(Step, frozen=True, tag="consume"):
-    """A consumer reads until it has seen these batches, and commits its offset."""
+    """A consumer reads until it has seen these batches. commits: whether it commits its offset then."""
 
     by: str
     batches: list[str]
+    commits: bool = True
+
+
+class Process(Step, frozen=True, tag="process"):
+    """The application of a consumer in a group processes batches, and reports their events (POST /v1/processed)."""
+
+    by: str
+    batches: list[str]
+
+
+class Commit(Step, frozen=True, tag="commit"):
+    """A consumer commits an offset; None for the one behind what it has read."""
+
+    by: str
+    offset: int | None = None
+
+
+class KillConsumer(Step, frozen=True, tag="kill_consumer"):
+    """The process of a consumer ends as by SIGKILL: it neither commits nor leaves its group."""
+
+    by: str
 
 
 class StopConsumer(Step, frozen=True, tag="stop_consumer"):
@@ -287,6 +317,7 @@ class Wait(Step, frozen=True, tag="wait"):
     ms: int
 
 
+ConsumerStep = StartConsumer | Consume | Process | Commit | StopConsumer | KillConsumer | ReadError
 NodeStep = StopNode | StartNode | Isolate | Rejoin | PauseReplication | ResumeReplication | MoveCoordinator
 
 AnyStep = (
@@ -302,6 +333,7 @@ AnyStep = (
     | Lift
     | Release
     | Advance
+    | SetConfig
     | Evict
     | Forget
     | RestartProducer
@@ -311,17 +343,8 @@ AnyStep = (
     | Kill
     | SetQuota
     | DeleteQuotas
-    | StopNode
-    | StartNode
-    | Isolate
-    | Rejoin
-    | PauseReplication
-    | ResumeReplication
-    | MoveCoordinator
-    | StartConsumer
-    | Consume
-    | StopConsumer
-    | ReadError
+    | NodeStep
+    | ConsumerStep
     | Grant
     | Revoke
     | Present

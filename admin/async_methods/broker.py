@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ...broker.replica.record_reader import StoredRecord
     from ...faults.consumption.group_verdict import GroupVerdict
+    from ...faults.flow.flow_verdict import FlowVerdict
     from ...faults.verdict.topic_verdict import TopicVerdict
     from ..methods.records import ProcessedEvents, RecordFilter
     from ..operations.export_operations import Exported
@@ -143,15 +144,28 @@ class AsyncBrokerMethods(AsyncNodeMethods):
     @overload
     async def verdict(self, *, group: str) -> GroupVerdict: ...
 
+    @overload
     async def verdict(
-        self, topic: str | None = None, event_id: str | None = None, *, group: str | None = None
-    ) -> TopicVerdict | GroupVerdict:
-        """Return the delivery counts and findings of a topic, or what a consumer group got twice or never.
+        self, *, from_topic: str, to_topic: str, event_id: str, group: str | None = None
+    ) -> FlowVerdict: ...
+
+    async def verdict(
+        self,
+        topic: str | None = None,
+        event_id: str | None = None,
+        *,
+        group: str | None = None,
+        from_topic: str | None = None,
+        to_topic: str | None = None,
+    ) -> TopicVerdict | GroupVerdict | FlowVerdict:
+        """Return the delivery counts and findings of a topic, what a consumer group got twice or never, or what an
+        application that reads from_topic has lost, doubled or reordered in to_topic.
 
         event_id: "value", "key", "header:NAME" or "json:order.id"; records with the same one are one event.
+        group: with from_topic the one that reads it, for the reasons; it is needed if several groups do.
         Raises CallError for a topic or group that does not exist, RuleError for another event_id.
         """
-        given = {"topic": topic, "event_id": event_id, "group": group}
+        given = {"topic": topic, "event_id": event_id, "group": group, "from": from_topic, "to": to_topic}
         query = convert(given, operations.verdict_operations.VerdictQuery)
         return await self._perform(operations.verdict_operations.read_verdict, query=query)
 

@@ -7,18 +7,14 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import click
 from msgspec import Struct, to_builtins
 
-from ...faults.rule_error import InvalidValueError
+from ... import FauxkaError
 from .. import client as parts
-from ..errors import CallError
 from .admin_client import AdminClient, BadCall, Unreachable, find_admin_address
-
-if TYPE_CHECKING:
-    from .http_broker import HttpBroker
 
 EXIT_UNREACHABLE = 1
 
@@ -49,22 +45,21 @@ def broker_options(command: AnyCommand) -> AnyCommand:
 
 
 @contextmanager
-def chosen_broker(
+def chosen_client(
     admin: str | None,
     ready_file: str | None,
     admin_token: str | None,
     admin_ca: str | None,
     *,
     exit_unreachable: int = EXIT_UNREACHABLE,
-) -> Generator[HttpBroker]:
-    """Yield the broker that the options choose. Raises ClickException for invalid input.
+) -> Generator[AdminClient]:
+    """Yield the client of the broker that the options choose. Raises ClickException for invalid input.
 
     exit_unreachable: the exit code if the broker cannot be reached.
     """
     try:
-        client = AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
-        yield parts.http_broker.HttpBroker(client)
-    except (BadCall, CallError, InvalidValueError) as error:
+        yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
+    except (BadCall, FauxkaError) as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
         click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)
@@ -74,7 +69,7 @@ def chosen_broker(
 def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options that choose a broker; the command gets the broker as `broker`.
 
-    exit_unreachable: see chosen_broker.
+    exit_unreachable: see chosen_client.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,8 +82,8 @@ def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable
             admin_ca: str | None,
             **options: object,
         ) -> None:
-            with chosen_broker(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as broker:
-                command(broker=broker, **options)
+            with chosen_client(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as client:
+                command(broker=parts.http_broker.HttpBroker(client), **options)
 
         return broker_options(call)
 

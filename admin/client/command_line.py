@@ -7,6 +7,7 @@ for findings, as `audit` does, and 2 without a verdict.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ from .broker_options import (
     JSON_OPTION,
     broker_options,
     calls_broker,
-    chosen_broker,
+    chosen_client,
     json_of,
     print_json,
     print_response,
@@ -48,10 +49,11 @@ commands.add_command(report)
 
 
 @commands.command("admin")
-@calls_broker()
-def print_address(broker: HttpBroker) -> None:
+@broker_options
+def print_address(**broker: str | None) -> None:
     """Print the address of a running broker's admin API, for curl."""
-    click.echo(broker.url)
+    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+        click.echo(client.address.url)
 
 
 @commands.group(no_args_is_help=True)
@@ -92,13 +94,14 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         raise click.UsageError(
             f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
         )
-    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as chosen:
+    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+        faults = parts.http_broker.HttpBroker(client).faults
         if rule is not None:
-            print_json(json_of(chosen.faults.add(admin.rule_file.decode_rule(rule)).info()))
+            print_json(json_of(faults.add(admin.rule_file.decode_rule(rule)).info()))
         elif rule_file is not None:
             # All are checked before the first one is added.
             for each in _rules_in(rule_file):
-                click.echo(rule_line(json_of(chosen.faults.add(each).info())))
+                click.echo(rule_line(json_of(faults.add(each).info())))
 
 
 def _rules_in(path: str) -> list[FaultRule]:
@@ -143,26 +146,43 @@ def clear_faults(broker: HttpBroker, rules: tuple[str, ...], *, as_json: bool) -
 @commands.command()
 @click.argument("topic", required=False, shell_complete=topic_names)
 @click.option("--group", help="Show what happened to the deliveries and commits of this consumer group instead.")
+@click.option("--from", "source", metavar="TOPIC", help="Show what an application makes of this topic in --to instead.")
+@click.option("--to", "target", metavar="TOPIC", help="The topic of its results. Needs --event-id.")
 @click.option("--event-id", metavar="ID", help=f"The event id of a record: {ALLOWED}. Finds copies of any producer.")
 @calls_broker(EXIT_NO_VERDICT)
 @JSON_OPTION
-def verdict(broker: HttpBroker, topic: str | None, group: str | None, event_id: str | None, *, as_json: bool) -> None:
+def verdict(broker: HttpBroker, topic: str | None, *, as_json: bool, **of: str | None) -> None:
     """Show what happened to the batches of TOPIC: lost, duplicated and reordered ones; or to the records of a group.
 
-    Exit code 0 if the topic or group is clean, 1 if there are findings, 2 without a verdict. Records that retention or
-    DeleteRecords deleted are listed, and the topic is clean.
+    With --from and --to: which events an application that reads one topic and writes another has lost, doubled or
+    reordered. --group is then the one by which it reads, for the reasons.
+    Exit code 0 if the topic, group or application is clean, 1 if there are findings, 2 without a verdict. Records that
+    retention or DeleteRecords deleted are listed, and the topic is clean.
     """
-    if (topic is None) == (group is None) or (group is not None and event_id is not None):
-        raise click.UsageError("give either a TOPIC, with or without --event-id, or --group")
-    judged = broker.verdict(topic, event_id) if topic is not None else broker.verdict(group=group or "")
-    response = json_of(judged)
+    judged, response = _judged(broker, topic, of)
     findings = parts.verdict_text.finding_count(response)
     found = "clean" if findings == 0 else f"{findings} findings" if findings > 1 else "1 finding"
-    head = f"{topic or f'group {group}'}: {found}"
+    head = f"{judged}: {found}"
     width = parts.text_width.terminal_width()
     print_response(response, lambda: [head, *parts.verdict_text.verdict_lines(response, width)], as_json=as_json)
     if findings:
         sys.exit(EXIT_FINDINGS)
+
+
+def _judged(broker: HttpBroker, topic: str | None, of: Mapping[str, str | None]) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of what is judged, and the verdict. Raises UsageError."""
+    group, event_id = of["group"], of["event_id"]
+    match topic, group, of["source"], of["target"], event_id:
+        case str(), None, None, None, _:
+            return topic, json_of(broker.verdict(topic, event_id))
+        case None, str(), None, None, None:
+            return f"group {group}", json_of(broker.verdict(group=group))
+        case None, _, str() as source, str() as target, str():
+            flow = broker.verdict(from_topic=source, to_topic=target, event_id=event_id, group=group)
+            return f"{source} to {target}", json_of(flow)
+        case _:
+            ways = "a TOPIC, with or without --event-id; --group; or --from and --to with --event-id"
+            raise click.UsageError(f"give either {ways}")
 
 
 @commands.command()

@@ -16,10 +16,5 @@ class HttpBroker(BrokerMethods):
         self._client = client
 
     @property
-    def url(self) -> str:
-        """The address of the admin API."""
-        return self._client.address.url
-
-    @property
     def _address(self) -> str:
-        return self.url
+        return self._client.address.url

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from ...storage.file_systems.path_problems import find_path_problem
+from .. import client as parts
 from .. import report as report_parts
 from .admin_client import BadCall, parse_address
-from .broker_options import broker_options, chosen_broker
+from .broker_options import broker_options, chosen_client
 
 if TYPE_CHECKING:
     from ..report.run_report import RunReport
@@ -59,8 +60,8 @@ def _read(source: str | None, broker: Mapping[str, str | None]) -> RunReport:
 
 
 def _report_of_broker(broker: Mapping[str, str | None]) -> RunReport:
-    with chosen_broker(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as chosen:
-        return chosen.run_report(chosen.url)
+    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+        return parts.http_broker.HttpBroker(client).run_report(client.address.url)
 
 
 def _report_in_file(path: str) -> RunReport:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any
+
+import msgspec
+
+from ...faults.flow.flow_verdict import FlowFinding, events_text
 
 # More findings have the same few causes.
 FINDINGS_MAX = 10
 # Records that retention or DeleteRecords deleted are no fault. They are the last findings of a verdict.
 HARMLESS_KINDS = frozenset({"deleted"})
 _INDENT = "  "
+_CountLines = Callable[[Mapping[str, Any], int], Iterator[str]]
 
 
 def verdict_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the counts and the first findings. width: the longest line in columns."""
-    yield from _group_lines(verdict, width) if "partitions" in verdict else _topic_lines(verdict, width)
+    count_lines, place_of = _FORMS[verdict["of"]]
+    yield from count_lines(verdict, width)
     findings: list[Mapping[str, Any]] = verdict["findings"]
     for finding in findings[:FINDINGS_MAX]:
-        yield from indented(f"{finding['kind']}: {_place(finding)}{finding['why']}", width)
+        yield from indented(f"{finding['kind']}: {place_of(finding)}{finding['why']}", width)
     left_out = len(findings) + int(verdict.get("findings_left_out", 0)) - FINDINGS_MAX
     if left_out > 0:
         yield from indented(f"and {left_out} more findings", width)
@@ -37,16 +43,36 @@ def _group_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
         names = {"delivered": "delivered", "processed": processed, "committed": "committed", "lag": "lag"}
         counts = ", ".join(f"{shown} {each[name]}" for name, shown in names.items())
         yield from indented(f"{each['topic']}-{each['partition']}: {counts}", width)
+    yield from _note_lines(verdict, width)
+
+
+def _flow_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield the counts of events, and what the verdict on an application cannot tell."""
+    counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in verdict["events"].items())
+    yield from indented(f"events: {counts}", width)
+    yield from _note_lines(verdict, width)
+
+
+def _note_lines(verdict: Mapping[str, Any], width: int) -> Iterator[str]:
     for note in verdict["notes"]:
         yield from indented(note, width)
 
 
-def _place(finding: Mapping[str, Any]) -> str:
-    """Return the offsets of a finding of a group; a finding of a topic has them in its sentence."""
-    if "topic" not in finding:
-        return ""
+def _offsets(finding: Mapping[str, Any]) -> str:
     first, last = finding["offsets"]
     return f"{finding['topic']}-{finding['partition']} {first if first == last else f'{first}..{last}'}: "
+
+
+def _events(finding: Mapping[str, Any]) -> str:
+    return f"{events_text(msgspec.convert(finding, FlowFinding))}: "
+
+
+# How the counts of a verdict are shown, and the place of a finding: of a topic, its sentence has it.
+_FORMS: Mapping[str, tuple[_CountLines, Callable[[Mapping[str, Any]], str]]] = {
+    "topic": (_topic_lines, lambda _: ""),
+    "group": (_group_lines, _offsets),
+    "flow": (_flow_lines, _events),
+}
 
 
 def finding_count(verdict: Mapping[str, Any]) -> int:

@@ -90,7 +90,7 @@ def path_of(operation: Operation, arguments: Mapping[str, object]) -> str:
 def parameters_of(query: object) -> dict[str, object]:
     """Return the fields of a query that differ from their defaults, as parameters of a URL."""
     fields = cast("dict[str, object]", msgspec.to_builtins(query))
-    default = {each.name: each.default for each in structs.fields(cast("Struct", query))}
+    default = {each.encode_name: each.default for each in structs.fields(cast("Struct", query))}
     return {
         name: str(value).lower() if isinstance(value, bool) else value
         for name, value in fields.items()
@@ -106,7 +106,9 @@ def result_of(operation: Operation, answer: bytes) -> object:
     try:
         return strict_json.convert(strict_json.parse(answer), model)
     except InvalidValueError as error:
-        raise Unreachable(f"the broker is of another version of fauxka: {error.message}") from error
+        raise Unreachable(
+            f"the response is that of another server, or of another version of fauxka: {error.message}"
+        ) from error
 
 
 def error_of(refusal: BadCall) -> CallError | InvalidValueError:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from . import crash_operations as crash_operations
     from . import export_operations as export_operations
     from . import file_operations as file_operations
+    from . import flow_verdicts as flow_verdicts
     from . import group_verdicts as group_verdicts
     from . import journal_operations as journal_operations
     from . import node_operations as node_operations

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...faults.consumption.group_history import GroupHistory
 from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.consumption.judge import KEYS_MAX, LogEnds
 from ...faults.consumption.judge import judge_group as judge_history
 from ...protocol.batches.compression import BrokenPayload
+from ...protocol.batches.record_batch import BatchHeader, parse_header
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import decode_batch
+from ...storage.log_config import Records
 from ..control import Control
 from ..leading_partitions import find_leading_partition, leading_partitions
 from ..long_calls import run_long_call
 from .group_operations import GroupPath, get_group
 from .group_processing import read_processing
 from .topic_logs import ClusterLogs
+
+if TYPE_CHECKING:
+    from ...broker.replica.partition import Partition
+    from ...storage.partition_log import PartitionLog
 
 
 class ConsumedClusterLogs:
@@ -27,10 +35,7 @@ class ConsumedClusterLogs:
 
     def find_ends(self, topic: str, partition: int) -> LogEnds | None:
         """Return the ends of a partition; None for a deleted one, and while all nodes with a replica are down."""
-        found = self._cluster.image.find_topic(topic)
-        if found is None or not found.has_partition(partition):
-            return None
-        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
+        leader = self._find_leader(topic, partition)
         if leader is None:
             return None
         log = leader.find_log()
@@ -55,18 +60,57 @@ class ConsumedClusterLogs:
                     keys.append(record.key.decode(errors="replace"))
         return keys
 
+    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+        """Whether one of the offsets from the first to before the second is or was a record, and not a marker.
+
+        committed_only: records of aborted transactions do not count. Offsets that the log does not have are records.
+        """
+        leader, (first, end) = self._find_leader(topic, partition), offsets
+        log = None if leader is None else leader.find_log()
+        if log is None or log.config.records is Records.GENERATED:
+            return True
+        if first < log.log_start_offset or end > log.log_end_offset:
+            return True
+        for batch in self._logs.batches(topic, partition, first):
+            header = parse_header(batch)
+            if header.base_offset >= end:
+                break
+            if not header.is_control and not (committed_only and _is_aborted(log, header)):
+                return True
+        return False
+
+    def _find_leader(self, topic: str, partition: int) -> Partition | None:
+        found = self._cluster.image.find_topic(topic)
+        if found is None or not found.has_partition(partition):
+            return None
+        return find_leading_partition(self._cluster, found, found.partitions[partition])
+
 
 async def judge_group(control: Control, group_id: str) -> GroupVerdict:
     """Return the verdict on a group. Raises CallError 404 for one that neither exists nor was recorded."""
     control.check_running()
     for partition in leading_partitions(control.cluster):
         control.node.report_deleted(partition)
-    history = control.journal.consumption.histories.groups.get(group_id)
-    if history is None:
-        get_group(control, path=GroupPath(group_id=group_id))
-        history = GroupHistory()
+    history = history_of(control, group_id)
     processing = await run_long_call(control, read_processing(control, group_id, history))
     verdict = judge_history(group_id, history, ConsumedClusterLogs(control), processing.partitions)
     verdict.notes += processing.notes
     verdict.reports_left_out = processing.left_out
     return verdict
+
+
+def history_of(control: Control, group_id: str) -> GroupHistory:
+    """Return what was recorded of a group. Raises CallError 404 for one that neither exists nor was recorded."""
+    history = control.journal.consumption.histories.groups.get(group_id)
+    if history is None:
+        get_group(control, path=GroupPath(group_id=group_id))
+        history = GroupHistory()
+    return history
+
+
+def _is_aborted(log: PartitionLog, header: BatchHeader) -> bool:
+    """Whether a batch belongs to an aborted transaction."""
+    return header.is_transactional and any(
+        each.producer_id == header.producer_id and each.first_offset <= header.base_offset <= each.last_offset
+        for each in log.segments.aborted_transactions(header.base_offset, header.last_offset + 1)
+    )

@@ -83,10 +83,10 @@ def topic_of(control: Control, path: TopicPath) -> TopicImage:
     return topic
 
 
-def unknown_topic(control: Control, topic: str) -> CallError:
-    """Return the 404 for a topic that does not exist, with the most similar name."""
+def unknown_topic(control: Control, topic: str, field: str = "topic") -> CallError:
+    """Return the 404 for a topic that does not exist, with the most similar name. field: the one that names it."""
     message = f"there is no topic {topic!r}{suggestion(topic, control.cluster.image.topics)}"
-    return CallError(404, message, field="topic", value=topic, allowed="the name of a topic")
+    return CallError(404, message, field=field, value=topic, allowed="the name of a topic")
 
 
 def _topic_info(control: Control, topic: TopicImage) -> TopicInfo:

@@ -1,13 +1,14 @@
-"""Operation that returns the verdict on a topic or on a group."""
+"""Operation that returns the verdict on a topic, on a group, or on what an application makes of a topic in another."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from ...faults import verdict
 from ...faults.consumption.group_verdict import GroupVerdict
+from ...faults.flow.flow_verdict import FlowVerdict
 from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from .. import operations
@@ -29,10 +30,16 @@ TOPIC_CHARACTERS_MAX = 249
 
 TopicName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic; it may be deleted.")]
 GroupName = Annotated[str, Meta(max_length=ID_CHARACTERS_MAX, description="The id of the group; it may be deleted.")]
+InputName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic that an application reads.")]
+OutputName = Annotated[str, Meta(max_length=TOPIC_CHARACTERS_MAX, description="The topic of its results.")]
+WAYS = "a topic, with or without event_id; a group; or from, to and event_id, with or without the group that reads from"
 
 
 class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The topic with the event id of its records, or the group."""
+    """The topic with the event id of its records, or the group; or the input and output of an application.
+
+    With from and to, the event id is required, and the group is the one that reads the input.
+    """
 
     # Documented, for programs that catch it.
     error_type = RuleError
@@ -40,23 +47,30 @@ class VerdictQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     topic: TopicName | None = None
     event_id: EventId | None = None
     group: GroupName | None = None
+    from_topic: InputName | None = field(name="from", default=None)
+    to_topic: OutputName | None = field(name="to", default=None)
 
 
-async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict:
-    """Return the counts and findings of a topic or of a group.
+async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | GroupVerdict | FlowVerdict:
+    """Return the counts and findings of a topic, of a group, or of what an application makes of a topic in another.
 
     Of a topic: batches stored once or twice, refused, lost or unacknowledged. Of a group: records delivered twice or
-    never, and the commits that led to it.
+    never, and the commits that led to it. Of an application: events lost, doubled, out of order, or made of nothing.
     Reads the whole log wherever a copy may be. A deleted topic has a verdict as long as its batches are counted.
     """
-    if query.group is not None and query.topic is None and query.event_id is None:
-        return await operations.group_verdicts.judge_group(control, query.group)
-    if query.topic is None or query.group is not None:
-        allowed = "a topic, with or without event_id, or a group"
-        raise RuleError("topic", query.topic, allowed, f"give either a topic or a group; allowed: {allowed}")
-    event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
-    _prepare_logs(control, query.topic)
-    return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), query.topic, event_id_of=event_id_of)
+    match query:
+        case VerdictQuery(topic=None, event_id=None, group=str(group), from_topic=None, to_topic=None):
+            return await operations.group_verdicts.judge_group(control, group)
+        case VerdictQuery(topic=str(topic), group=None, from_topic=None, to_topic=None):
+            event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
+            _prepare_logs(control, topic)
+            return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), topic, event_id_of=event_id_of)
+        case VerdictQuery(topic=None, from_topic=str(source), to_topic=str(target), event_id=str(event_id)):
+            flows = operations.flow_verdicts
+            return await flows.judge_flow(control, flows.Flow(source, target, event_id, query.group))
+        case _:
+            message = f"give either a topic or a group, or from and to; allowed: {WAYS}"
+            raise RuleError("topic", query.topic, WAYS, message)
 
 
 def _prepare_logs(control: Control, name: str) -> None:

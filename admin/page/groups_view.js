@@ -2,14 +2,15 @@
 
 import { element, emptyState, facts } from "./dom.js";
 import { countText } from "./format.js";
+import { groupVerdictPart } from "./group_verdict.js";
 import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_view.js";
 
 const GROUPS_MAX = 10000;
 const TONES = { Stable: "ok", Empty: "ok", Dead: "cut" };
 
 /** Return the view of all groups, or of the one with an id. */
-export function groupsView(api, _, id = "") {
-  return id === "" ? groupList(api) : groupView(api, id);
+export function groupsView(api, journal, id = "") {
+  return id === "" ? groupList(api) : groupView(api, journal, id);
 }
 
 function groupList(api) {
@@ -32,10 +33,12 @@ function groupList(api) {
   });
 }
 
-function groupView(api, id) {
-  return liveView({
+function groupView(api, journal, id) {
+  const verdict = groupVerdictPart(api, journal, id);
+  const view = liveView({
     title: element("span", {}, element("a", { href: "#groups" }, "Groups"), ` / ${id}`),
     parts: ["groups", "topics"],
+    foot: verdict.root,
     read: () => api.get(`/v1/groups/${encodeURIComponent(id)}`),
     draw: (group) => [
       facts([
@@ -50,6 +53,17 @@ function groupView(api, id) {
       group.offsets.length ? offsetsTable(group) : element("p", { class: "note" }, "The group has committed none."),
     ],
   });
+  return {
+    ...view,
+    changed(part) {
+      view.changed(part);
+      verdict.changed(part);
+    },
+    close() {
+      view.close();
+      verdict.close();
+    },
+  };
 }
 
 function lagOf(group) {

@@ -37,7 +37,7 @@ const VIEWS = {
       }),
   },
   topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
-  groups: { label: "Groups", make: (...rest) => groupsView(api, actions, ...rest) },
+  groups: { label: "Groups", make: (id) => groupsView(api, journal, id) },
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
   verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },

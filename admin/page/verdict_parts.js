@@ -88,7 +88,8 @@ export function findingPart(finding) {
   );
 }
 
-function requestLinks(ids) {
+/** Return links to requests in the timeline. */
+export function requestLinks(ids) {
   const more = ids.length - REQUESTS_SHOWN;
   return element(
     "p",

@@ -124,7 +124,8 @@ function topicPart(journal, source, topic, eventId) {
   return view;
 }
 
-function problem(message) {
+/** Return an error as a part of a view. */
+export function problem(message) {
   return element("p", { class: "problem", role: "alert" }, message);
 }
 
@@ -159,7 +160,7 @@ function eventIdChoice(eventId, onChoose) {
 }
 
 /** Replace what a place shows if the data is other than before. A link that had the focus has it again. */
-function redraw(place, data, parts) {
+export function redraw(place, data, parts) {
   const text = JSON.stringify(data);
   if (place.drawn === text) return;
   place.drawn = text;
@@ -171,7 +172,7 @@ function redraw(place, data, parts) {
 }
 
 /** Return a view that reads again after new requests. place: where an error is shown. */
-function refreshed(journal, read, root, place) {
+export function refreshed(journal, read, root, place) {
   const refresher = new Refresher(read, REFRESH_MS, (error) => redraw(place, error.message, () => [problem(error.message)]));
   const ask = () => refresher.ask();
   journal.listeners.add(ask);

@@ -21,6 +21,10 @@ class ConsumptionObserver(Protocol):
         """Record a ShareFetch or ShareAcknowledge, before it is handled."""
         ...
 
+    def asked(self, request: ClientRequest, group: str, topic: str, partitions: Sequence[int], /) -> None:
+        """Record that a client has asked for the committed offsets of partitions."""
+        ...
+
     def committing(self, request: ClientRequest, commit: tuple[str, str, int], offsets: Sequence[Offset], /) -> None:
         """Record a commit before it is handled. commit: the group, the member and its generation or epoch."""
         ...

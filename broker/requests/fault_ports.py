@@ -5,7 +5,7 @@ The broker imports neither rules nor the journal. Without an armed rule a reques
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
@@ -115,6 +115,10 @@ class RequestObserver(ResponseObserver, Protocol):
 
     def topic_created(self, topic: str) -> None:
         """Record a new topic. Its offsets begin at 0, even if a topic of the name existed before."""
+        ...
+
+    def topics_removed(self, names: Mapping[bytes, str]) -> None:
+        """Record that topics were deleted. names: by their ids."""
         ...
 
 

@@ -4,24 +4,29 @@
   the number of records; it is called for a verdict, and when there are EVENTS_MAX.
 - A Fetch is delivered when its response is written. Fetches that follow each other are one event, as long as no other
   event comes between.
+- A Fetch that was asked for before a group has changed is an event of its own: its client may drop what it gets.
 - A Fetch costs one tuple and a look-up for each partition with records. Nothing is decoded here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ...protocol.error_codes import ErrorCode
 from .. import consumption
 from .events import (
+    Client,
     ClientConnection,
     ClientRequest,
     CommitRequest,
     DeletedOffsets,
     Event,
     FetchedRange,
+    GroupRecords,
     Offset,
+    OffsetsAsked,
     OutOfRange,
     ShareRequest,
     TruncatedLog,
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
 EVENTS_MAX = 250
 # Ranges that may grow by the next Fetch. The oldest one beyond that is only not joined with the next one.
 OPEN_RANGES_MAX = 10_000
+NOTHING_REMOVED: Mapping[bytes, str] = MappingProxyType({})
 
 
 class _Fetch:
@@ -58,9 +64,16 @@ class ConsumptionRecorder:
     unnumbered: the Fetch, share request or commit that is being handled and is not in the journal yet.
     """
 
-    def __init__(self, topic_name_of: Callable[[bytes], str | None]) -> None:
-        """topic_name_of: returns the name of a topic id, None for an unknown one."""
-        self._topic_name_of = topic_name_of
+    def __init__(
+        self, topic_name_of: Callable[[bytes], str | None], last_request_id: Callable[[], int] = lambda: 0
+    ) -> None:
+        """topic_name_of: returns the name of a topic id, None for an unknown one. last_request_id: of the journal."""
+        self._existing_name_of = topic_name_of
+        self._last_request_id = last_request_id
+        # The last request before the last records of a group, or before a member has asked for its offsets.
+        self._group_changed_after = 0
+        # The topics that are being deleted, by their ids.
+        self._removed: Mapping[bytes, str] = NOTHING_REMOVED
         self._events: list[Event] = []
         self._open: dict[tuple[int, bytes, int], FetchedRange] = {}
         self._unwritten: dict[int, _Fetch | ShareRequest] = {}
@@ -141,32 +154,62 @@ class ConsumptionRecorder:
         if isinstance(fetch, ShareRequest):
             fetch.is_written = True
             return
-        connection, request_id = fetch.connection, fetch.request_id
         for topic_key, answer in fetch.answers:
-            first, end = answer.fetch_offset, answer.last_offset + 1
             if not answer.records_bytes:
                 self._out_of_range(fetch, topic_key, answer)
-                continue
-            key = (connection.connection_id, topic_key, answer.index)
-            known = self._open.get(key)
-            if known is not None and known.end == first and not known.repeats:
-                known.end, known.last_request_id = end, request_id
-            elif known is not None and known.first == first and known.end == end:
-                known.repeats, known.last_request_id = known.repeats + 1, request_id
-            elif end > first:
-                fetched = FetchedRange(
-                    connection, fetch.client_id, topic_key, answer.index, first, end, request_id, request_id
-                )
-                self._keep(fetched)
-                if len(self._open) >= OPEN_RANGES_MAX:
-                    del self._open[next(iter(self._open))]
-                self._open[key] = fetched
+            elif fetch.request_id <= self._group_changed_after:
+                self._keep_range(fetch, topic_key, answer)
+            elif not self._joins(fetch, topic_key, answer):
+                self._keep_open(fetch, topic_key, answer)
+
+    def _joins(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> bool:
+        """Add what was delivered to the range before, if it follows that or is the same. Return whether it does."""
+        known = self._open.get((fetch.connection.connection_id, topic_key, answer.index))
+        if known is None:
+            return False
+        first, end = answer.fetch_offset, answer.last_offset + 1
+        if known.end == first and not known.repeats:
+            known.end = end
+        elif known.first == first and known.end == end:
+            known.repeats += 1
+        else:
+            return False
+        known.last_request_id = fetch.request_id
+        return True
+
+    def _keep_open(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> None:
+        """Keep a range that the next Fetch may join."""
+        fetched = self._keep_range(fetch, topic_key, answer)
+        if fetched is None:
+            return
+        if len(self._open) >= OPEN_RANGES_MAX:
+            del self._open[next(iter(self._open))]
+        self._open[fetch.connection.connection_id, topic_key, answer.index] = fetched
+
+    def _keep_range(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> FetchedRange | None:
+        """Keep what was delivered as an event, and return it; None if there are no offsets."""
+        first, end = answer.fetch_offset, answer.last_offset + 1
+        if end <= first:
+            return None
+        place, request_id = (topic_key, answer.index), fetch.request_id
+        reads_committed = answer.aborted_transactions is not None
+        fetched = FetchedRange(
+            fetch.connection, fetch.client_id, *place, first, end, request_id, request_id, reads_committed
+        )
+        self._keep(fetched)
+        return fetched
 
     def _out_of_range(self, fetch: _Fetch, topic_key: bytes, answer: FetchedPartition) -> None:
         place = (topic_key, answer.index, answer.fetch_offset, fetch.request_id)
         self.add(OutOfRange(fetch.connection, fetch.client_id, *place))
 
     # -- other events
+
+    def asked(self, request: ClientRequest, group: str, topic: str, partitions: Sequence[int]) -> None:
+        """Record that a client has asked for the committed offsets of partitions."""
+        client = Client(request.kept_client_id or "", request.connection.client_host)
+        self._group_changed_after = self._last_request_id()
+        self.add(OffsetsAsked(client, group, topic, partitions, self._group_changed_after))
 
     def committing(self, request: ClientRequest, commit: tuple[str, str, int], offsets: Sequence[Offset]) -> None:
         """Record a commit before it is handled. commit: the group, the member and its generation or epoch."""
@@ -192,6 +235,9 @@ class ConsumptionRecorder:
     def add(self, event: Event) -> None:
         """Record any other event. Fetches after it are events of their own."""
         self._open.clear()
+        if isinstance(event, GroupRecords):
+            self._group_changed_after = self._last_request_id()
+            event = event._replace(request_id=self._group_changed_after)
         self._keep(event)
 
     def _keep(self, event: Event) -> None:
@@ -215,10 +261,20 @@ class ConsumptionRecorder:
             self._histories.apply(event)
         return self._histories
 
-    def forget_topic(self, topic: str) -> None:
-        """Delete what is known of the topic of that name, because it is a new one."""
+    def topics_removed(self, names: Mapping[bytes, str]) -> None:
+        """Read the events so far, which name topics by ids whose names nothing else has from now on."""
+        if self._events:
+            self._removed = names
+            self._read()
+            self._removed = NOTHING_REMOVED
+
+    def _topic_name_of(self, topic_id: bytes) -> str | None:
+        return self._existing_name_of(topic_id) or self._removed.get(topic_id)
+
+    def recreate_topic(self, topic: str) -> None:
+        """Begin anew with the topic of that name, because it is a new one. The positions of receivers are kept."""
         if self._events or self._histories is not None:
-            self._read().forget_topic(topic)
+            self._read().recreate_topic(topic)
 
     def clear(self) -> None:
         """Delete all events and histories."""

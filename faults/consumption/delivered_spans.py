@@ -18,6 +18,7 @@ class Span:
     """Offsets from first to before end, as they were delivered last.
 
     request_id: of the Fetch that delivered the first of them. is_committed: whether the group has committed them since.
+    is_late: whether the Fetch was asked for before a rebalance, so that the client drops what it gets by it.
     """
 
     first: int
@@ -25,6 +26,12 @@ class Span:
     receiver: str
     request_id: int
     is_committed: bool = False
+    is_late: bool = False
+
+    @property
+    def delivery(self) -> tuple[str, bool, bool]:
+        """What adjacent spans have in common that are one."""
+        return self.receiver, self.is_committed, self.is_late
 
 
 class DeliveredSpans:
@@ -94,6 +101,12 @@ class DeliveredSpans:
             if span.end > end:
                 self._append(replace(span, first=max(end, span.first)))
 
+    def mark_late(self, first: int, end: int, receiver: str) -> None:
+        """Note that what a receiver got of these offsets was late."""
+        for span in self.within(first, end):
+            if span.receiver == receiver:
+                self.put(replace(span, is_late=True))
+
     def truncate(self, end: int) -> list[Span]:
         """Remove the offsets from end on, and return them."""
         removed = [replace(each, first=max(end, each.first)) for each in self._spans if each.end > end]
@@ -105,11 +118,7 @@ class DeliveredSpans:
 
     def _append(self, span: Span) -> None:
         last = self._spans[-1] if self._spans else None
-        if (
-            last is not None
-            and last.end == span.first
-            and (last.receiver, last.is_committed) == (span.receiver, span.is_committed)
-        ):
+        if last is not None and last.end == span.first and last.delivery == span.delivery:
             self._spans[-1] = replace(last, end=span.end)
             return
         self._spans.append(span)

@@ -69,8 +69,8 @@ class FetchedRange:
     """Offsets of a partition that were sent to a client by one Fetch, or by several that follow each other.
 
     topic_key: the name or the id of the topic. first: the offset that the client asked for. end: the offset after the
-    last one. request_id, last_request_id: of the first and of the last Fetch. repeats: how often the same offsets were
-    sent again with nothing between.
+    last one. request_id, last_request_id: of the first and of the last Fetch. reads_committed: whether the client reads
+    committed records only. repeats: how often the same offsets were sent again with nothing between.
     """
 
     connection: ClientConnection
@@ -81,6 +81,7 @@ class FetchedRange:
     end: int
     request_id: int
     last_request_id: int
+    reads_committed: bool = False
     repeats: int = 0
 
     @property
@@ -104,6 +105,19 @@ class OutOfRange:
     def client(self) -> Client:
         """The client."""
         return Client(self.client_id, self.connection.client_host)
+
+
+class OffsetsAsked(NamedTuple):
+    """Partitions whose committed offsets a client has asked for. After a rebalance it begins there.
+
+    request_id: of the last request before.
+    """
+
+    client: Client
+    group: str
+    topic: str
+    partitions: Sequence[int]
+    request_id: int
 
 
 @dataclass(slots=True)
@@ -135,12 +149,16 @@ class CommitRequest:
 
 
 class GroupRecords(NamedTuple):
-    """Records that a group coordinator has appended to its log. producer_id: -1 for records of no transaction."""
+    """Records that a group coordinator has appended to its log.
+
+    producer_id: -1 for records of no transaction. request_id: of the last request before them.
+    """
 
     group: str
     records: Sequence[tuple[bytes, bytes | None]]
     log_partition: int = 0
     producer_id: int = -1
+    request_id: int = 0
 
 
 class EndedTransaction(NamedTuple):
@@ -258,4 +276,6 @@ class ShareRefused(NamedTuple):
 
 ShareEvent = ShareRequest | ShareStarted | ShareReset | ShareAcquired | ShareChanged | ShareRefused
 LogEvent = DeletedOffsets | TruncatedLog
-Event = FetchedRange | OutOfRange | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent
+Event = (
+    FetchedRange | OutOfRange | OffsetsAsked | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent
+)

@@ -74,9 +74,9 @@ def _explain_refused(fact: Fact) -> str:
 
 def _explain_twice(fact: Fact) -> str:
     if fact.is_reported:
-        return f"{_explain_second_delivery(fact)}{NOT_TWICE}"
+        return f"{explain_second_delivery(fact)}{NOT_TWICE}"
     is_unseen = fact.cause in (Cause.REBALANCE, Cause.RESTART)
-    return f"{_explain_second_delivery(fact)}{UNSEEN if is_unseen else ''}"
+    return f"{explain_second_delivery(fact)}{UNSEEN if is_unseen else ''}"
 
 
 def _explain_processed_twice(fact: Fact) -> str:
@@ -86,7 +86,7 @@ def _explain_processed_twice(fact: Fact) -> str:
         case Cause.SAME_OFFSET:
             why = f"{_name(fact.receiver)} got the same offsets again and again"
         case _:
-            why = _explain_second_delivery(fact)
+            why = explain_second_delivery(fact)
     return f"the application processed them {fact.count} times: {why}"
 
 
@@ -108,7 +108,8 @@ def _committed(fact: Fact) -> str:
     return "nothing" if fact.offset is None else str(fact.offset)
 
 
-def _explain_second_delivery(fact: Fact) -> str:
+def explain_second_delivery(fact: Fact) -> str:
+    """Return why offsets were delivered again."""
     receiver, earlier = _name(fact.receiver), _name(fact.earlier)
     committed = _committed(fact)
     match fact.cause:
@@ -132,6 +133,8 @@ def _explain_second_delivery(fact: Fact) -> str:
 
 
 def _explain_never(fact: Fact) -> str:
+    if fact.cause in _UNNOTICED and fact.receiver:
+        return f"{_name(fact.receiver)} did not notice that {_UNNOTICED[fact.cause]}, and went on where it was before"
     return _NEVER.get(fact.cause, _NEVER[Cause.SEEK]).format(receiver=_name(fact.receiver), offset=fact.offset)
 
 
@@ -148,6 +151,13 @@ def _name(receiver: str) -> str:
     return receiver or "an administrator"
 
 
+# What a client does not notice that goes on at its old position.
+_UNNOTICED: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.TRUNCATED: "the log was truncated and new records have these offsets",
+        Cause.RECREATED: "the topic was deleted and created again",
+    }
+)
 # Why records of a share group are available again.
 _ENDS: Mapping[Cause, str] = MappingProxyType(
     {

@@ -54,6 +54,7 @@ class Cause(Enum):
     RESET_TO_LATEST = "reset_to_latest"
     DELETED = "deleted_before_read"
     SEEN_LATE = "partition_seen_late"
+    RECREATED = "topic_recreated"
     # Commits.
     MEMBER = "member"
     OTHER_CLIENT = "other_client"

@@ -29,6 +29,7 @@ from .events import (
     FetchedRange,
     GroupRecords,
     LogEvent,
+    OffsetsAsked,
     OutOfRange,
     ShareAcquired,
     ShareChanged,
@@ -40,8 +41,9 @@ from .events import (
 )
 from .group_history import GroupHistory, TopicPartition, client_name
 from .member_records import MemberRecords
-from .partition_history import PartitionHistory, Receiver
+from .partition_history import PartitionHistory
 from .processed_events import EventSource, ProcessedEvents
+from .receivers import Receiver
 from .share_histories import ShareHistories
 from .share_history import ShareHistory
 
@@ -73,12 +75,14 @@ class GroupHistories:
         self.groups: dict[str, GroupHistory] = {}
         # What applications have reported by event id.
         self.processed_events = ProcessedEvents()
+        # Where the logs begin of which records were deleted.
+        self._log_starts: dict[TopicPartition, int] = {}
         # The groups of which clients are or were members.
         self._joined: dict[Client, set[str]] = {}
         # The groups of clients that commit without being members.
         self._linked: dict[Client, set[str]] = {}
         # What clients got that belong to no group yet.
-        self._of_no_group: dict[Client, list[FetchedRange]] = {}
+        self._of_no_group: dict[Client, list[FetchedRange | OutOfRange]] = {}
         # The commit whose records are next.
         self._commit: CommitRequest | None = None
         # Offsets of open transactions, by the partition of the coordinator's log and the producer id.
@@ -90,14 +94,16 @@ class GroupHistories:
         if history is None:
             if len(self.groups) >= GROUPS_MAX:
                 del self.groups[next(iter(self.groups))]
-            history = self.groups[group_id] = GroupHistory()
+            history = self.groups[group_id] = GroupHistory(self._log_starts)
         return history
 
-    def forget_topic(self, topic: str) -> None:
-        """Delete the histories of a topic."""
+    def recreate_topic(self, topic: str) -> None:
+        """Replace the histories of a topic, because it is a new one of that name."""
         self.processed_events.forget_topic(topic)
+        for place in [each for each in self._log_starts if each[0] == topic]:
+            del self._log_starts[place]
         for group in self.groups.values():
-            group.forget_topic(topic)
+            group.recreate_topic(topic)
         for ranges in self._of_no_group.values():
             ranges[:] = [each for each in ranges if self._name_of(each.topic_key) != topic]
 
@@ -116,10 +122,10 @@ class GroupHistories:
         """Take the next event."""
         commit, self._commit = self._commit, None
         match event:
-            case FetchedRange():
+            case FetchedRange() | OutOfRange():
                 self._fetched(event)
-            case OutOfRange():
-                self._out_of_range(event)
+            case OffsetsAsked():
+                self._asked(event)
             case CommitRequest():
                 self._committing(event)
             case GroupRecords():
@@ -139,6 +145,8 @@ class GroupHistories:
 
     def _log_changed(self, event: LogEvent) -> None:
         place = (event.topic, event.partition)
+        if isinstance(event, DeletedOffsets):
+            self._log_starts[place] = event.deleted.end_offset
         for group in self.groups.values():
             for history in (group.partitions.get(place), group.shares.get(place)):
                 if history is not None:
@@ -150,24 +158,20 @@ class GroupHistories:
 
     # -- fetches
 
-    def _fetched(self, fetched: FetchedRange) -> None:
-        topic = self._name_of(fetched.topic_key)
-        if topic is None:
-            return
-        place = (topic, fetched.partition)
-        receivers = self._receivers_of(fetched, place)
-        for group, receiver in receivers:
-            group.partition(place).fetched(receiver, fetched)
-        if not receivers:
-            self._keep_of_no_group(fetched)
-
-    def _out_of_range(self, event: OutOfRange) -> None:
+    def _fetched(self, event: FetchedRange | OutOfRange) -> None:
         topic = self._name_of(event.topic_key)
         if topic is None:
             return
         place = (topic, event.partition)
-        for group, receiver in self._receivers_of(event, place):
-            group.partition(place).out_of_range(receiver, event.offset, event.request_id)
+        receivers = self._receivers_of(event, place)
+        for group, receiver in receivers:
+            history = group.partition(place)
+            if isinstance(event, OutOfRange):
+                history.out_of_range(receiver, event)
+            else:
+                history.fetched(receiver, event)
+        if not receivers:
+            self._keep_of_no_group(event)
 
     def _receivers_of(
         self, event: FetchedRange | OutOfRange, place: TopicPartition
@@ -192,14 +196,23 @@ class GroupHistories:
         linked = [self.group(each) for each in sorted(self._linked.get(event.client, ()))]
         return [(group, Receiver(client_name(event.client), is_member=False)) for group in linked]
 
-    def _keep_of_no_group(self, fetched: FetchedRange) -> None:
-        ranges = self._of_no_group.setdefault(fetched.client, [])
-        ranges.append(fetched)
+    def _keep_of_no_group(self, event: FetchedRange | OutOfRange) -> None:
+        ranges = self._of_no_group.setdefault(event.client, [])
+        ranges.append(event)
         del ranges[: max(0, len(ranges) - RANGES_MAX)]
         if len(self._of_no_group) > CLIENTS_MAX:
             del self._of_no_group[next(iter(self._of_no_group))]
 
     # -- commits
+
+    def _asked(self, event: OffsetsAsked) -> None:
+        group = self.groups.get(event.group)
+        if group is None:
+            return
+        for partition in event.partitions:
+            member = group.find_owner((event.topic, partition))
+            if member is not None and member.client == event.client:
+                group.partition((event.topic, partition)).begun(member.member_id, event.request_id)
 
     def _committing(self, commit: CommitRequest) -> None:
         self._commit = commit
@@ -230,6 +243,7 @@ class GroupHistories:
 
     def _appended(self, appended: GroupRecords, commit: CommitRequest | None) -> None:
         group = self.group(appended.group)
+        self._records.begin(appended.request_id)
         for key, value in appended.records:
             try:
                 record_type = record_type_of(key)

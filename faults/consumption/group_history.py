@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from .events import Client, CommitRequest, FetchedRange, OutOfRange
-from .partition_history import PartitionHistory, Receiver
+from .partition_history import PartitionHistory
+from .receivers import Receiver
 from .share_history import ShareHistory
 
 TopicPartition = tuple[str, int]
 
+NOTHING_DELETED: Mapping[TopicPartition, int] = MappingProxyType({})
 NO_PARTITIONS: frozenset[TopicPartition] = frozenset()
 # Members that have left, and connections of members, that are kept.
 FORMER_MAX = 1000
@@ -40,6 +43,7 @@ class GroupHistory:
     members: the present ones by id. partitions: those that were delivered, committed or assigned.
     shares: the partitions of a share group. share_topics: how many partitions its topics had when it first used them.
     same_client: groups with a member of the same client, to which the same deliveries are counted.
+    recreated_topics: those that were deleted and created again after the group had got records of them.
     """
 
     __slots__ = (
@@ -48,22 +52,26 @@ class GroupHistory:
         "_first_assigned",
         "_former",
         "_last_owners",
+        "_log_starts",
         "_owners",
         "_turn",
         "generation",
         "had_members",
         "members",
         "partitions",
+        "recreated_topics",
         "same_client",
         "share_topics",
         "shares",
     )
 
-    def __init__(self) -> None:
-        """Start without members."""
+    def __init__(self, log_starts: Mapping[TopicPartition, int] = NOTHING_DELETED) -> None:
+        """Start without members. log_starts: where the logs begin of which records were deleted."""
+        self._log_starts = log_starts
         self.members: dict[str, Member] = {}
         self.partitions: dict[TopicPartition, PartitionHistory] = {}
         self.same_client: dict[str, Client] = {}
+        self.recreated_topics: set[str] = set()
         self.shares: dict[TopicPartition, ShareHistory] = {}
         self.share_topics: dict[str, int] = {}
         self.had_members = False
@@ -83,22 +91,29 @@ class GroupHistory:
         """Return the history of a partition."""
         history = self.partitions.get(place)
         if history is None:
-            history = self.partitions[place] = PartitionHistory()
+            history = self.partitions[place] = PartitionHistory(self._log_starts.get(place, 0))
             first = self._first_assigned.get(place[0])
             history.is_seen_late = first is not None and place[1] not in first
         return history
 
-    def forget_topic(self, topic: str) -> None:
-        """Delete the histories of a topic."""
+    def recreate_topic(self, topic: str) -> None:
+        """Replace the histories of a topic, because it is a new one of that name."""
         self._first_assigned.pop(topic, None)
         self.share_topics.pop(topic, None)
-        self.partitions = {place: each for place, each in self.partitions.items() if place[0] != topic}
+        earlier = {place: each for place, each in self.partitions.items() if place[0] == topic}
+        if any(each.delivered.end is not None for each in earlier.values()):
+            self.recreated_topics.add(topic)
+        self.partitions.update({place: each.recreated() for place, each in earlier.items()})
         self.shares = {place: each for place, each in self.shares.items() if place[0] != topic}
 
     # -- members
 
-    def set_members(self, members: Mapping[str, Member], *, assigns_again: bool) -> None:
-        """Take the members after a change. assigns_again: all partitions are assigned again, as by a new generation."""
+    def set_members(self, members: Mapping[str, Member], request_id: int, *, assigns_again: bool) -> None:
+        """Take the members after a change.
+
+        request_id: of the last request before.
+        assigns_again: all partitions are assigned again, as by a new generation.
+        """
         self._turn += 1
         self.had_members = self.had_members or bool(members)
         for member_id, member in self.members.items():
@@ -119,7 +134,7 @@ class GroupHistory:
         owners = {place: each.member_id for each in self.members.values() for place in each.partitions}
         for place, owner in owners.items():
             if assigns_again or self._owners.get(place) != owner:
-                self.partition(place).assigned()
+                self.partition(place).assigned(request_id)
         self._last_owners.update(self._owners)
         self._owners = owners
 
@@ -147,6 +162,10 @@ class GroupHistory:
     def owner_of(self, place: TopicPartition) -> str | None:
         """Return the id of the member that has the partition; None without one."""
         return self._owners.get(place)
+
+    def find_owner(self, place: TopicPartition) -> Member | None:
+        """Return the member that has the partition; None without one."""
+        return self.members.get(self._owners.get(place, ""))
 
     # -- receivers
 
@@ -183,6 +202,7 @@ class GroupHistory:
         """Return a member as a receiver, with the former members in whose place it is."""
         return Receiver(
             member.member_id,
+            is_present=member.member_id in self.members,
             restarted_from=frozenset(each.member_id for each in self._former.values() if _is_restarted(each, member)),
         )
 
@@ -210,13 +230,15 @@ class GroupHistory:
                 owner=self.owner_of(place) or "",
             )
 
+    def reads_committed(self, place: TopicPartition) -> bool:
+        """Whether the group reads committed records only, by its last fetch of the partition, or else of others."""
+        own = self.partitions[place].reads_committed
+        return own if own is not None else all(each.reads_committed is not False for each in self.partitions.values())
+
     def has_received(self, receiver: str, topics: Collection[str]) -> bool:
         """Whether a receiver got records of one of the topics."""
         return any(
-            span.receiver == receiver
-            for (topic, _), history in self.partitions.items()
-            if topic in topics
-            for span in history.delivered
+            topic in topics and history.has_received(receiver) for (topic, _), history in self.partitions.items()
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -34,9 +34,9 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "commit_moved_back", "reset" or "seek".
     Of share groups: "lock_ended", "released", "member_left", "broker_restart" or "start_offset_reset".
     never_delivered: "committed_beyond_delivery", "reset_to_latest", "deleted_before_read", "partition_seen_late",
-    "truncated", "reset" or "seek". commit_moved_back: "member" or "other_client". stale_member_committed: "refused" or
-    "accepted". archived: "lock_ended", "released", "member_left" or "deleted_before_read". processed_twice: as
-    delivered_twice, or "delivered_once".
+    "truncated", "topic_recreated", "reset" or "seek". commit_moved_back: "member" or "other_client".
+    stale_member_committed: "refused" or "accepted". archived: "lock_ended", "released", "member_left" or
+    "deleted_before_read". processed_twice: as delivered_twice, or "delivered_once".
     offsets: the first and the last one; of a stale commit, the committed ones.
     member: the id of the member, or the client, that got or committed them. earlier_member: the one that got them
     before, or that has the partition. committed: the committed offset that played a part. count: how often it happened.
@@ -107,7 +107,7 @@ class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):
 
     The broker sees what was sent to a client and what was committed, and not what the client did with a record, unless
     the application reports it.
-    notes: what the verdict cannot tell, such as two groups with the same client id.
+    notes: what the verdict cannot tell, such as two groups with the same client id, and topics that were created again.
     findings_left_out: how many more findings there are. reports_left_out: reports of the application that were too
     many to keep; what they were about may count as not processed.
     """
@@ -180,11 +180,16 @@ class GroupVerdict(Struct, kw_only=True, tag_field="of", tag="group"):
         __tracebackhide__ = True
         found = [each for each in self.findings if each.kind in kinds]
         if found or self.findings_left_out:
-            lines = [f"    {describe_finding(each)}" for each in found[:FINDINGS_SHOWN]]
-            left_out = len(found) - len(lines) + self.findings_left_out
-            lines += [f"    and {left_out} more findings"] if left_out else []
-            lines += [f"    {each}" for each in self.notes]
-            raise AssertionError("\n".join([f"group {self.group}: expected {wanted}, found", *lines]))
+            described = [describe_finding(each) for each in found[:FINDINGS_SHOWN]]
+            left_out = len(found) - len(described) + self.findings_left_out
+            head = f"group {self.group}: expected {wanted}, found"
+            raise AssertionError(failure_text(head, described, left_out, self.notes))
+
+
+def failure_text(head: str, findings: Iterable[str], left_out: int, notes: Iterable[str]) -> str:
+    """Return the text of a failed assertion. left_out: how many more findings there are."""
+    more = [f"and {left_out} more findings"] if left_out else []
+    return "\n    ".join([head, *findings, *more, *notes])
 
 
 def describe_finding(finding: GroupFinding) -> str:

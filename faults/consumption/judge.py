@@ -20,6 +20,8 @@ from .share_history import ShareHistory
 FINDINGS_MAX = 1000
 # Keys of records that a finding names.
 KEYS_MAX = 5
+# Facts about records. What they say of a transaction marker or an aborted record concerns no consumer.
+_OF_RECORDS = frozenset({Kind.DELIVERED_TWICE, Kind.NEVER_DELIVERED, Kind.OUT_OF_ORDER, Kind.PROCESSED_TWICE})
 NOTHING_REPORTED: Mapping[TopicPartition, Processing] = MappingProxyType({})
 
 
@@ -41,6 +43,13 @@ class ConsumedLogs(Protocol):
 
     def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
         """Return the keys of the first records from first to before end, without those that the log does not have."""
+        ...
+
+    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+        """Whether one of the offsets from the first to before the second is or was a record, and not a marker.
+
+        committed_only: records of aborted transactions do not count. Offsets that the log does not have are records.
+        """
         ...
 
 
@@ -66,12 +75,22 @@ def judge_group(
             facts = partition.facts()
         else:
             partitions.append(_counted(topic, index, partition, ends, processing))
-            facts = [*_facts_of(partition, ends, processing)]
+            committed_only = history.reads_committed((topic, index))
+            facts = [
+                fact
+                for fact in _facts_of(partition, ends, processing, committed_only=committed_only)
+                if fact.kind not in _OF_RECORDS
+                or logs.may_have_records(topic, index, (fact.first, fact.end), committed_only=committed_only)
+            ]
         findings += [_finding(topic, index, fact, logs) for fact in facts]
     left_out += max(0, len(findings) - FINDINGS_MAX)
     notes = [
         f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
         for other, client in sorted(history.same_client.items())
+    ]
+    notes += [
+        f"{topic} was deleted and created again: nothing is judged that group {group_id!r} got of the earlier topic"
+        for topic in sorted(history.recreated_topics)
     ]
     return GroupVerdict(
         group=group_id,
@@ -82,17 +101,16 @@ def judge_group(
     )
 
 
-def _facts_of(partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None) -> Iterator[Fact]:
+def _facts_of(
+    partition: PartitionHistory, ends: LogEnds | None, processing: Processing | None, *, committed_only: bool
+) -> Iterator[Fact]:
     missing = partition.missing(None if ends is None else max(ends.high_watermark, partition.log_start))
     yield from partition.facts if processing is None else processing_facts(partition, processing, missing)
     yield from missing
-    if ends is None or ends.open_producer is None:
+    if ends is None or ends.open_producer is None or not committed_only:
         return
-    position = partition.delivered.end
-    if position is None:
-        position = partition.committed
     stable, end = ends.last_stable_offset, ends.high_watermark
-    if position == stable < end:
+    if partition.position == stable < end:
         yield Fact(Kind.BLOCKED, Cause.OPEN_TRANSACTION, stable, end, receiver=f"producer {ends.open_producer}")
 
 

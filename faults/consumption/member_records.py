@@ -22,13 +22,19 @@ _CONSUMER_TYPES = frozenset(ConsumerRecordType)
 
 
 class MemberRecords:
-    """Applies records to the members of groups. `finish` ends the records of one change."""
+    """Applies records to the members of groups. `begin` and `finish` enclose the records of one change."""
 
     def __init__(self, topic_name_of: Callable[[bytes], str | None]) -> None:
         """topic_name_of: returns the name of a topic id, None for an unknown one."""
         self._topic_name_of = topic_name_of
         # The members after the records of a change; None without a record of members.
         self._members: dict[str, Member] | None = None
+        # The last request before the change.
+        self._request_id = 0
+
+    def begin(self, request_id: int) -> None:
+        """Begin a change. request_id: of the last request before."""
+        self._request_id = request_id
 
     def apply(self, group: GroupHistory, record_type: int, key: bytes, value: bytes | None) -> None:
         """Take a record of a group. Raises FrameError."""
@@ -41,11 +47,11 @@ class MemberRecords:
         """Give the group its members after the records of a change."""
         members, self._members = self._members, None
         if members is not None:
-            group.set_members(members, assigns_again=False)
+            group.set_members(members, self._request_id, assigns_again=False)
 
     def _apply_generation(self, group: GroupHistory, value: bytes | None) -> None:
         if value is None:
-            group.set_members({}, assigns_again=False)
+            group.set_members({}, self._request_id, assigns_again=False)
             return
         read = GroupMetadataValue.read(value)
         members: dict[str, Member] = {}
@@ -56,7 +62,7 @@ class MemberRecords:
             members[each.member_id] = Member(each.member_id, client, each.group_instance_id, assigned)
         is_new = read.generation != group.generation
         group.generation = read.generation
-        group.set_members(members, assigns_again=is_new)
+        group.set_members(members, self._request_id, assigns_again=is_new)
 
     def _apply_member(self, group: GroupHistory, record: ConsumerGroupRecord) -> None:
         members = dict(group.members) if self._members is None else self._members

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .delivered_spans import DeliveredSpans, Span, outside
 from .events import ShareChange, ShareEnd, ShareRequest
 from .facts import Cause, Fact, Kind
-from .share_findings import Acquisition, ShareFindings, Waiting
+from .share_findings import WAITING_MAX, Acquisition, ShareFindings, Waiting
 
 _CAUSES = {
     ShareEnd.RELEASED: Cause.RELEASED,
@@ -57,6 +57,7 @@ class ShareHistory:
     __slots__ = (
         "_again",
         "_delivered",
+        "_done",
         "_found",
         "_is_reset",
         "_open",
@@ -74,8 +75,9 @@ class ShareHistory:
         # How many records were acquired once, twice and so on: their greatest number, as Kafka counts.
         self.delivery_counts: list[int] = []
         self._open: dict[int, Acquisition] = {}
-        # The offsets that are done and were delivered.
+        # The offsets that are done and were delivered, and those that are done and of which that is not known yet.
         self._delivered = DeliveredSpans()
+        self._done: list[_Run] = []
         # Why offsets that were done are delivered again.
         self._again = Cause.BROKER_RESTART
         self._started_at = 0
@@ -131,6 +133,7 @@ class ShareHistory:
         if run.state is not None:
             yield run._replace(state=self._found.deliveries_of(run.state))
             return
+        self._settle()
         spans = self._delivered.within(run.first, run.end)
         for span in spans:
             earlier = ShareRequest(request.connection, request.group, span.receiver, span.request_id, is_written=True)
@@ -217,10 +220,21 @@ class ShareHistory:
         """Forget records that are done. Those that were delivered are kept as spans."""
         for offset in range(run.first, run.end):
             self._open.pop(offset, None)
-        state = self._found.deliveries_of(run.state)
-        if state is not None and state.request is not None:
-            request = state.request
-            self._delivered.put(Span(run.first, run.end, request.member_id, request.request_id))
+        self._done.append(run)
+        self._settle()
+        del self._done[:-WAITING_MAX]
+
+    def _settle(self) -> None:
+        """Keep what is done as delivered, if its response is written; wait for one that is open."""
+        done, self._done = self._done, []
+        for run in done:
+            state = self._found.deliveries_of(run.state)
+            if state is None or state.request is None:
+                continue
+            if not self._found.was_delivered(state):
+                self._done.append(run)
+                continue
+            self._delivered.put(Span(run.first, run.end, state.request.member_id, state.request.request_id))
 
     def refused(self, request: ShareRequest, ranges: Sequence[tuple[int, int]], error_code: int) -> None:
         """Note acknowledgements of a member that were refused, from first to last."""
@@ -251,6 +265,7 @@ class ShareHistory:
         """Note that the log ends at end: other records will have the offsets from there on."""
         for run in [each for each in _runs_of(self._open) if each.end > end]:
             self._close(run._replace(first=max(run.first, end)))
+        self._settle()
         for span in self._delivered.truncate(end):
             fact = Fact(Kind.DELIVERED_AND_TRUNCATED, Cause.TRUNCATED, span.first, span.end, span.receiver)
             fact.add_requests(span.request_id)
@@ -279,6 +294,7 @@ class ShareHistory:
     @property
     def delivered_count(self) -> int:
         """The number of records that were delivered."""
+        self._settle()
         done = sum(span.end - span.first for span in self._delivered)
         return done + sum(
             self._found.was_delivered(state) and not self._delivered.within(offset, offset + 1)
@@ -290,12 +306,19 @@ class ShareHistory:
         return [*self._found.settled(), *self._never_delivered()]
 
     @property
+    def open_offsets(self) -> frozenset[int]:
+        """The offsets that are known and not done."""
+        return frozenset(self._open)
+
+    @property
     def facts_left_out(self) -> int:
         """How many more facts there are than are kept."""
         return self._found.left_out
 
     def _never_delivered(self) -> Iterator[Fact]:
+        self._settle()
         delivered = [run for run in _runs_of(self._open) if self._found.was_delivered(run.state)]
+        delivered += self._done
         for each in self._found.missing:
             for first, end in self._delivered.missing(each.first, each.end):
                 for part in outside([run[:2] for run in delivered], first, end):

@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -95,7 +95,7 @@ class Journal:
         self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
         self.reachability: Reachability | OneNode = OneNode()
         # What consumers got and committed, for the verdicts on groups.
-        self.consumption = ConsumptionRecorder(topic_name_of)
+        self.consumption = ConsumptionRecorder(topic_name_of, lambda: self.last_id)
         self._pending: dict[int, RawRecord] = {}
         self.cleared_id = 0
         # The newest request before the last reset of the data, and the first producer id allocated after it.
@@ -306,10 +306,14 @@ class Journal:
         """Reset the counts of a topic: a topic with this name may have been deleted before."""
         self.forget_topic(topic)
 
+    def topics_removed(self, names: Mapping[bytes, str]) -> None:
+        """Record that topics were deleted, which were named by their ids in what came before."""
+        self.consumption.topics_removed(names)
+
     def forget_topic(self, topic: str) -> None:
         """Reset the counts of a topic."""
         self.deliveries.forget_topic(topic)
-        self.consumption.forget_topic(topic)
+        self.consumption.recreate_topic(topic)
 
     def records_deleted(self, topic: str, partition: int, deleted: DeletedRecords) -> None:
         """Record that retention or DeleteRecords has deleted records."""

@@ -62,4 +62,6 @@ def _cause_of(lost: LostBatch) -> Hashable:
     failover = lost.failover
     if failover is None:
         return lost.partition, None, lost.end_offset
+    # What a leader appended after it was replaced is another cause than what its followers lacked before: acks=all
+    # prevents the second, and the first is a leader that does not know that it is none.
     return lost.partition, failover.epoch, failover.change.epoch, failover.was_replaced, lost.end_offset

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any, Protocol
 
+from ...admin.operations.clock_operations import Members
+from ...broker.config.config_resources import OpType, ResourceType
 from ...broker.security.tls.listener_tls import CertificateKind
 from ...protocol.api_keys import ApiKey
 from ...protocol.error_codes import ErrorCode
@@ -16,6 +19,12 @@ from ...protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from ...protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from ...protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from ..clients.client import EVENT_HEADER
 from ..clients.login import Login
 from ..clients.raw_connection import RawConnection
@@ -27,6 +36,8 @@ EVENT_ID = f"header:{EVENT_HEADER}"
 # The maximum wait for the hits of a rule.
 AWAIT_MS_MAX = 15_000
 CREATE_TOPICS_VERSION = 7
+ALTER_CONFIGS_VERSION = 1
+ONLY_NODE = "1"
 # The last version with topic names instead of topic ids.
 DELETE_TOPICS_VERSION = 5
 
@@ -86,8 +97,16 @@ class ScenarioBroker(Protocol):
         """Return the cached batches of all producers."""
         ...
 
-    def advance(self, ms: int) -> None:
-        """Advance the broker's clock."""
+    def group_verdict(self, group: str) -> dict[str, Any]:
+        """Return the verdict on a group in the JSON format of the admin API."""
+        ...
+
+    def report_processed(self, topic: str, group: str, events: Sequence[str]) -> None:
+        """Report events as processed by a group."""
+        ...
+
+    def advance(self, ms: int, members: Members) -> None:
+        """Advance the broker's clock. members: as in POST /v1/clock."""
         ...
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
@@ -151,6 +170,20 @@ def create_topic(bootstrap_servers: str, name: str, partitions: int, configs: Ma
     code = answer.topics[0].error_code
     if code:
         raise BrokerFailed(f"the topic {name} cannot be created: {ErrorCode(code).name}")
+
+
+def alter_config(address: str, key: str, value: str) -> None:
+    """Change a config of the node while it runs. Raises BrokerFailed."""
+    config = AlterableConfig(name=key, config_operation=OpType.SET, value=value)
+    resource = AlterConfigsResource(resource_type=ResourceType.BROKER, resource_name=ONLY_NODE, configs=[config])
+    request = IncrementalAlterConfigsRequest(resources=[resource])
+    with closing(RawConnection(address)) as connection:
+        answer = connection.send_and_receive(
+            ApiKey.INCREMENTAL_ALTER_CONFIGS, ALTER_CONFIGS_VERSION, request, IncrementalAlterConfigsResponse.read
+        )
+    code = answer.responses[0].error_code
+    if code:
+        raise BrokerFailed(f"the config {key} cannot be changed: {ErrorCode(code).name}")
 
 
 def delete_topic(address: str, name: str) -> None:

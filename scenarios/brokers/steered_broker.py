@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ import msgspec
 
 from ...admin.errors import CallError, Unreachable
 from ...admin.methods.broker import BrokerMethods
+from ...admin.operations.clock_operations import Members
 from ...broker.security.tls.listener_tls import CertificateKind
 from ...faults.rule_error import InvalidValueError
 from ...testing import QuotaValues
@@ -96,10 +97,21 @@ class SteeredBroker(ABC):
         with failures():
             return cached_sequences_of(msgspec.to_builtins(self.methods.producers.list(topic)))
 
-    def advance(self, ms: int) -> None:
-        """Advance the broker's clock."""
+    def group_verdict(self, group: str) -> dict[str, Any]:
+        """Return the verdict on a group in the JSON format of the admin API."""
         with failures():
-            self.methods.clock.advance(ms)
+            verdict: dict[str, Any] = msgspec.to_builtins(self.methods.verdict(group=group))
+        return verdict
+
+    def report_processed(self, topic: str, group: str, events: Sequence[str]) -> None:
+        """Report events as processed by a group."""
+        with failures():
+            self.methods.processed(topic, group=group, event=events, event_id=EVENT_ID)
+
+    def advance(self, ms: int, members: Members) -> None:
+        """Advance the broker's clock. members: as in POST /v1/clock."""
+        with failures():
+            self.methods.clock.advance(ms, members=members)
 
     def evict_cache(self, topic: str, partition: int, producer_id: int) -> None:
         """Drop the cached batches of a producer."""

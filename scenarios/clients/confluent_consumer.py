@@ -31,11 +31,12 @@ class ConfluentConsumer:
 
     def __init__(self, options: ConsumerOptions) -> None:
         """Start the consumer; it joins its group with the first poll. Raises ImportError."""
-        package = importlib.import_module("confluent_kafka")
+        package = self._package = importlib.import_module("confluent_kafka")
         self.events: list[str] = []
         self.resets: list[str] = []
         self._options = options
-        self._consumer = package.Consumer(
+        self._has_uncommitted = False
+        self._consumer: Any = package.Consumer(
             {
                 **librdkafka_config(options.login),
                 "bootstrap.servers": options.bootstrap_servers,
@@ -60,17 +61,26 @@ class ConfluentConsumer:
             self._consumer.subscribe([options.topic])
 
     def read_until(self, events: Collection[str]) -> None:
-        """Read until all these events were seen, and commit the offset in a group."""
-        deadline, known = time.monotonic() + SETTLE_SECONDS_MAX, len(self.events)
+        """Read until all these events were seen."""
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while not set(events) <= set(self.events):
             if time.monotonic() > deadline:
                 raise ClientStuck(f"{self._options.process} reads nothing more")
             message = self._consumer.poll(POLL_SECONDS)
             if message is not None and message.error() is None:
-                self.events.append(_event_of(message))
+                self._take(message)
+
+    def commit(self, offset: int | None = None) -> None:
+        """Commit an offset, by default the one behind what was read."""
+        if self._options.group is None:
+            return
+        if offset is not None:
+            place = self._package.TopicPartition(self._options.topic, 0, offset)
+            self._consumer.commit(offsets=[place], asynchronous=False)
         # It refuses to commit without new offsets.
-        if self._options.group is not None and len(self.events) > known:
+        elif self._has_uncommitted:
             self._consumer.commit(asynchronous=False)
+            self._has_uncommitted = False
 
     def read_error(self) -> str:
         """Read until an error of the topic, and return its name."""
@@ -80,14 +90,20 @@ class ConfluentConsumer:
             if message is not None and message.error() is not None:
                 return str(message.error().name())
             if message is not None:
-                self.events.append(_event_of(message))
+                self._take(message)
         raise ClientStuck(f"{self._options.process} gets no error")
+
+    def kill(self) -> None:
+        """Close the connections without leaving the group."""
+        # A consumer that is deleted before it was closed does not leave (RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE).
+        self._consumer = None
 
     def close(self) -> None:
         """Leave the group, and close the connections."""
-        self._consumer.close()
+        if self._consumer is not None:
+            self._consumer.close()
 
-
-def _event_of(message: Any) -> str:
-    headers = dict(message.headers() or [])
-    return bytes(headers[EVENT_HEADER]).decode()
+    def _take(self, message: Any) -> None:
+        headers = dict(message.headers() or [])
+        self.events.append(bytes(headers[EVENT_HEADER]).decode())
+        self._has_uncommitted = True

@@ -38,11 +38,19 @@ class ScenarioConsumer(Protocol):
     resets: list[str]
 
     def read_until(self, events: Collection[str]) -> None:
-        """Read until all these events were seen, and commit the offset in a group. Raises ClientStuck."""
+        """Read until all these events were seen. Raises ClientStuck."""
+        ...
+
+    def commit(self, offset: int | None = None) -> None:
+        """Commit an offset, by default the one behind what was read; no effect without a group. Raises ClientStuck."""
         ...
 
     def read_error(self) -> str:
         """Read until an error, and return its name. Raises ClientStuck."""
+        ...
+
+    def kill(self) -> None:
+        """Close the connections as a process that is killed: without leaving the group."""
         ...
 
     def close(self) -> None:

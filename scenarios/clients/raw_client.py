@@ -117,6 +117,8 @@ class RawClient:
         self._open = []
         self._options = self._options.restarted()
         self._reconnect()
+        if self._coordinator is not None:
+            self._coordinator.close()
         self._is_renumbered = True
         self._next_sequence = 0
         self._initialize()

@@ -39,7 +39,7 @@ class RawConsumer:
             self._batches.offset = self._member.fetch_offset()
 
     def read_until(self, events: Collection[str]) -> None:
-        """Read until all these events were seen, and commit the offset in a group."""
+        """Read until all these events were seen."""
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
         while not set(events) <= set(self.events):
             if time.monotonic() > deadline:
@@ -48,8 +48,11 @@ class RawConsumer:
                 self._take(self._fetch())
             except (ConnectionLost, NoResponse):
                 self._reconnect()
+
+    def commit(self, offset: int | None = None) -> None:
+        """Commit an offset, by default the one behind what was read."""
         if self._member is not None:
-            self._member.commit(self._batches.offset)
+            self._member.commit(self._batches.offset if offset is None else offset)
 
     def read_error(self) -> str:
         """Read until an error, and return its name."""
@@ -61,8 +64,14 @@ class RawConsumer:
             self._take(fetched)
         raise ClientStuck(f"{self._options.process} gets no error")
 
+    def kill(self) -> None:
+        """Close the connections without leaving the group."""
+        if self._member is not None:
+            self._member.kill()
+        self.close()
+
     def close(self) -> None:
-        """Close the connections."""
+        """Leave the group, and close the connections."""
         self._connection.close()
         if self._member is not None:
             self._member.close()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ...broker.coordinators.internal_topics import CoordinatorType
 from ...protocol.api_keys import ApiKey
+from ...protocol.consumer_protocol import VERSION_MAX
 from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
 from ...protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
 from ...protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from ...protocol.messages.offset_commit import (
@@ -15,6 +17,7 @@ from ...protocol.messages.offset_commit import (
 )
 from ...protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic, OffsetFetchResponse
 from ...protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from ...protocol.primitives import Writer
 from .client import ClientStuck
 from .consumer import ConsumerOptions
 from .raw_coordinator import CoordinatorApi, RawCoordinator
@@ -61,6 +64,11 @@ class RawGroupMember:
         if code is not ErrorCode.NONE:
             raise ClientStuck(f"{self._options.process} cannot commit offset {offset}: {code.name}")
 
+    def kill(self) -> None:
+        """Close the connection without leaving the group."""
+        self._member_id = ""
+        self.close()
+
     def close(self) -> None:
         """Leave the group, and close the connection."""
         if self._member_id:
@@ -97,8 +105,16 @@ class RawGroupMember:
             group_id=self._group,
             generation_id=self._generation_id,
             member_id=self._member_id,
-            assignments=[SyncGroupRequestAssignment(member_id=self._member_id)],
+            assignments=[SyncGroupRequestAssignment(member_id=self._member_id, assignment=self._assignment())],
         )
         synced = self._coordinator.ask(_SYNC, request)
         if synced.error_code:
             raise ClientStuck(f"SyncGroup returned {ErrorCode(synced.error_code).name}")
+
+    def _assignment(self) -> bytes:
+        """Return the assignment of the only partition."""
+        partitions = [TopicPartition(topic=self._options.topic, partitions=[0])]
+        writer = Writer()
+        writer.int16(VERSION_MAX)
+        ConsumerProtocolAssignment(assigned_partitions=partitions).write(writer, VERSION_MAX)
+        return writer.getvalue()

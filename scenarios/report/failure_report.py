@@ -13,13 +13,11 @@ from itertools import groupby, islice
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from ...admin.errors import CallError
 from ...faults.consumption.group_verdict import describe_finding
-from ...faults.journal.details.models import RequestDetails
-from ...faults.journal.details.texts import answered_text, asked_text
+from ...faults.journal.details.texts import asked_text
 from .batch_names import BatchNames
+from .consumer_requests import OFFSET_FETCH, answered_to, details_of
 from .diagram import WIDTH, draw
 from .journal_requests import JournalBatch, journal_requests
 from .notes import Note
@@ -183,17 +181,18 @@ def verdict_lines(test: FailedTest) -> Iterator[str]:
 
 
 def group_lines(test: FailedTest) -> Iterator[str]:
-    """Yield the findings of each group of the requests, with their reasons."""
+    """Yield the findings of each group of the requests with their reasons, and what its verdict cannot tell."""
     for group in list(dict.fromkeys(group for request in test.requests for group in request.group_ids))[:TOPICS_MAX]:
         try:
-            findings = test.broker.verdict(group=group).findings
+            verdict = test.broker.verdict(group=group)
         except CallError:
             # A client may ask for the coordinator of a group that it never joins.
             continue
-        for finding in findings[:FINDINGS_MAX]:
-            yield from _indented(f"{group}: {describe_finding(finding)}")
-        if len(findings) > FINDINGS_MAX:
-            yield from _indented(f"{group}: {len(findings) - FINDINGS_MAX} more findings")
+        lines = [describe_finding(each) for each in verdict.findings[:FINDINGS_MAX]]
+        if len(verdict.findings) > FINDINGS_MAX:
+            lines.append(f"{len(verdict.findings) - FINDINGS_MAX} more findings")
+        for line in (*lines, *verdict.notes):
+            yield from _indented(f"{group}: {line}")
 
 
 def rule_lines(test: FailedTest) -> Iterator[str]:
@@ -239,7 +238,7 @@ def _repetition_key(request: JournalEntry) -> object:
     """Return a value that is equal for requests that may be drawn once, such as the polls of an idle consumer."""
     if request.batches or request.error is not None or request.answer != WRITTEN or _acted(request):
         return request.id
-    return (request.connection, _request_text(request), _answer_text(request))
+    return (request.connection, _request_text(request), answered_to(request))
 
 
 def _repeated(run: Sequence[JournalEntry]) -> str:
@@ -248,7 +247,7 @@ def _repeated(run: Sequence[JournalEntry]) -> str:
 
 def _request_text(request: JournalEntry) -> str:
     """Return the API and the subjects of a request without batches."""
-    asked = asked_text(_details_of(request))
+    asked = "" if request.api == OFFSET_FETCH else asked_text(details_of(request))
     # Only what a member asks for has no topic.
     topics = request.topics if not asked or request.member is not None else []
     subjects = [*topics, asked] if asked else topics
@@ -256,15 +255,6 @@ def _request_text(request: JournalEntry) -> str:
     if request.transactional_id:
         subjects.append(f"transactional id {request.transactional_id}")
     return f"{request.api} {', '.join(subjects)}".rstrip()
-
-
-def _answer_text(request: JournalEntry) -> str:
-    """Return what the response to a request without batches has, "" without details."""
-    return answered_text(_details_of(request))
-
-
-def _details_of(request: JournalEntry) -> RequestDetails:
-    return msgspec.convert(request, RequestDetails, from_attributes=True)
 
 
 def _acting_rules(test: FailedTest, requests: Iterable[JournalEntry]) -> dict[int, NamedRule]:
@@ -289,7 +279,7 @@ def _redrawn(moments: Iterable[Moment], requests: dict[int, JournalEntry]) -> It
         elif request is not None and moment.kind == "request" and not request.batches:
             moment.text = _request_text(request)
         elif request is not None and moment.kind == "answer" and request.answer == WRITTEN and not request.batches:
-            moment.text = _answer_text(request) or moment.text
+            moment.text = answered_to(request) or moment.text
         elif request is not None and moment.kind == "answer" and request.answer in (WAITING, NO_RESPONSE):
             state = "no response yet" if request.answer == WAITING else "the client expects no response"
             moment = Moment(kind="note", who="broker", text=state)

@@ -7,10 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ...faults.journal.details.models import FetchDetails, OffsetsDetails, ResponseError
+
 # Values of a decision; more are in faults.journal_entries.
 APPENDED = "appended"
 REFUSED = "refused"
 NOT_APPLIED = "not_applied"
+# The kind of a fault.
+HOLD = "hold"
 
 
 class JournalBatch(Struct, kw_only=True):
@@ -40,7 +44,7 @@ class JournalFault(Struct, kw_only=True):
 class JournalRequest(Struct, kw_only=True):
     """A request in the journal. process: the process that sent it, if it is not that of the client id.
 
-    node: the node that received it.
+    node: the node that received it. fetch and what follows: as in the journal.
     """
 
     id: int
@@ -54,6 +58,10 @@ class JournalRequest(Struct, kw_only=True):
     error: str | None = None
     faults: list[JournalFault] = []
     process: str = ""
+    fetch: FetchDetails | None = None
+    offsets: OffsetsDetails | None = None
+    first_error: ResponseError | None = None
+    more_errors: int = 0
 
 
 class _CachedBatch(Struct):

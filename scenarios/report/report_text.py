@@ -32,6 +32,10 @@ def _lines(report: Report, width: int) -> Iterator[str]:
     else:
         yield "Verdict"
         yield from verdict_lines(report.verdict, width)
+        for verdict in report.groups:
+            yield ""
+            yield f"Verdict on group {verdict['group']}"
+            yield from verdict_lines(verdict, width)
     yield ""
     yield "Checks"
     for check in report.checks:

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from .batch_names import BatchNames
 from .cached_batches import CachedBatch, CachedBatchTracker
-from .journal_requests import NOT_APPLIED, JournalBatch, JournalRequest
+from .consumer_requests import answered_to, asked_of
+from .journal_requests import HOLD, NOT_APPLIED, JournalBatch, JournalRequest
 from .notes import Note, Who
 
 RECEIVED = "received"
-HOLD = "hold"
 INIT_PRODUCER_ID = "InitProducerId"
 # The process of requests and notes that name none.
 CLIENT = "client"
@@ -222,7 +222,7 @@ class _Builder:
 
     def _request_text(self, request: JournalRequest) -> str:
         batches = ", ".join(self._batch_text(batch, request.id) for batch in request.batches)
-        text = f"{request.api} {batches}".rstrip()
+        text = f"{request.api} {batches or asked_of(request)}".rstrip()
         return f"{text} to node {request.node}" if self.names_nodes else text
 
     def _batch_text(self, batch: JournalBatch, request_id: int) -> str:
@@ -257,7 +257,9 @@ def response_text(request: JournalRequest) -> str:
     """Return a response as text."""
     if request.error is not None:
         return request.error
-    return ", ".join(_batch_response(batch) for batch in request.batches) if request.batches else "response"
+    if request.batches:
+        return ", ".join(_batch_response(batch) for batch in request.batches)
+    return answered_to(request) or "response"
 
 
 def _batch_response(batch: JournalBatch) -> str:

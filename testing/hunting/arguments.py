@@ -14,7 +14,7 @@ from .fault_choice import choice_of
 from .functions import PrepareFunction
 from .options import Options
 from .promise import Promise, promise_of
-from .run import Check, Setting
+from .run import NO_GROUPS, Check, Setting
 
 if TYPE_CHECKING:
     from ..broker import Broker
@@ -37,7 +37,8 @@ class How(TypedDict, total=False):
 
     topics: their events are compared with those of a run without faults. event_id: see event_ids.
     groups: consumer groups; what they get and commit is judged.
-    expect: "exactly-once", the default, "at-least-once" or "at-most-once".
+    processed: whether the program reports what it processes, by which the groups are judged.
+    expect: "exactly-once", the default, or another value of Promise.
     budget: a duration such as "60s", or a number of trials.
     timeout_seconds: of one run; by default 5 times the run without faults, at least 10.
     restarts: how often the program is started again, without more faults, after it has failed; 0 by default.
@@ -52,6 +53,7 @@ class How(TypedDict, total=False):
 
     topics: Sequence[str]
     groups: Sequence[str]
+    processed: bool
     event_id: str
     expect: str
     budget: str | int
@@ -83,10 +85,13 @@ def options_of(how: How, check: Check | None, budget: Budget) -> Options:
             raise BadHuntOption(f"{name}: {value!r}; allowed: an integer >= {least}")
     if "timeout_seconds" in how:
         _check_seconds(how["timeout_seconds"])
+    if how.get("processed", False) and not how.get("groups"):
+        raise BadHuntOption(f"processed: {NO_GROUPS}")
     prepare = how.get("prepare")
     setting = Setting(
         topics=_names_of(how.get("topics", ()), "topics"),
         groups=_names_of(how.get("groups", ()), "groups"),
+        is_processed=how.get("processed", False),
         event_id=check_event_id(how.get("event_id", VALUE), "event_id"),
         broker=configuration_of(how.get("config", {}), how.get("nodes", 1), how.get("as_version")),
         seed_topics=how.get("seed_topics", {}),

@@ -20,6 +20,7 @@ from ..errors import CallError
 
 if TYPE_CHECKING:
     from ...admin.operations.held_operations import HeldRequestInfo
+    from ...faults.journal.journal_entries import JournalEntry
     from ...faults.rules.fault_rules import FaultRule
     from ..broker import Broker
 
@@ -28,8 +29,14 @@ _PAUSE_SECONDS = 0.005
 # Longer than any session and any transaction that a broker allows by default: group.max.session.timeout.ms.
 _EXPIRY_MS_MAX = 1_800_000
 _EXPIRY_STEP_MS = 5_000
+# Longer than max.poll.interval.ms and transaction.timeout.ms are by default.
+_DOWN_MS = 3_600_000
 # What a program that waits for one replica gets its response in; one that waits for all gets none meanwhile.
 _RESPONSE_SECONDS_MAX = 0.5
+# What a client reads a response in, if it does not show that it has by another request.
+_READ_SECONDS_MAX = 1.0
+# Requests that have waited behind the one that is held arrive sooner than this after its response.
+_WAITED_MS_MAX = 50
 
 Make = Callable[["Broker", "HeldRequestInfo"], None]
 
@@ -42,6 +49,7 @@ class Change(NamedTuple):
     then: called when the request is released; None for nothing more.
     is_paired: whether it is tried together with other faults. A broker whose producers have expired recognises nothing
     that a producer repeats after an earlier fault, whatever the program does.
+    loses_topics: whether it deletes the topics of the request, whose events are none that the program has lost.
     """
 
     apis: Sequence[str]
@@ -50,6 +58,7 @@ class Change(NamedTuple):
     users: Sequence[str] = ()
     then: Make | None = None
     is_paired: bool = True
+    loses_topics: bool = False
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -81,24 +90,62 @@ def _advance_while(broker: Broker, is_unexpired: Callable[[], bool]) -> None:
         broker.clock.advance(_EXPIRY_STEP_MS, members="expire")
 
 
+def _delete_topics(broker: Broker, held: HeldRequestInfo) -> None:
+    for topic in held.topics:
+        broker.topics.delete(topic)
+
+
+def _stop_for_an_hour(broker: Broker, held: HeldRequestInfo) -> None:
+    """Stop the node until transactions and members, which the client has not kept alive, have expired."""
+    broker.stop_node(held.node, controlled=False, noticed=True)
+    broker.clock.advance(_DOWN_MS)
+    broker.start_node(held.node)
+    # A coordinator that starts looks for what has expired a little later.
+    _expire_transactions(broker, held)
+    expire_members(broker)
+
+
 def _cut_off_followers(broker: Broker, held: HeldRequestInfo) -> None:
     broker.isolate(held.node, ["nodes"])
 
 
 def _kill_after_response(broker: Broker, held: HeldRequestInfo) -> None:
-    """Kill the node when the client knows that the request was applied, or waits for the followers."""
-    end = time.monotonic() + _RESPONSE_SECONDS_MAX
-    while time.monotonic() < end and not _is_answered(broker, held):
-        time.sleep(_PAUSE_SECONDS)
+    """Kill the node when the client knows that the request was applied, or waits for the followers.
+
+    A client that has not read its response would only see that the connection ends, and send the request again.
+    """
+    if _comes_true(lambda: _answered(broker, held) is not None, _RESPONSE_SECONDS_MAX):
+        _comes_true(lambda: _has_gone_on(broker, held), _READ_SECONDS_MAX)
     _kill_node(broker, held)
 
 
-def _is_answered(broker: Broker, held: HeldRequestInfo) -> bool:
-    return any(
-        entry.answered
-        for entry in broker.journal.entries()
-        if (entry.node, entry.connection, entry.correlation_id) == (held.node, held.connection, held.correlation_id)
-    )
+def _comes_true(condition: Callable[[], bool], seconds_max: float) -> bool:
+    end = time.monotonic() + seconds_max
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(_PAUSE_SECONDS)
+    return True
+
+
+def _answered(broker: Broker, held: HeldRequestInfo) -> JournalEntry | None:
+    """Return the request if its response was written."""
+    found = (entry for entry in _requests_of(broker, held) if entry.correlation_id == held.correlation_id)
+    return next((entry for entry in found if entry.answered), None)
+
+
+def _has_gone_on(broker: Broker, held: HeldRequestInfo) -> bool:
+    """Whether the client has sent a request after it got the response."""
+    answered = _answered(broker, held)
+    assert answered is not None and answered.took_ms is not None, "the response was written"
+    read_ms = answered.at_ms + answered.took_ms + _WAITED_MS_MAX
+    return any(entry.at_ms > read_ms for entry in _requests_of(broker, held))
+
+
+def _requests_of(broker: Broker, held: HeldRequestInfo) -> list[JournalEntry]:
+    return [
+        entry for entry in broker.journal.entries() if (entry.node, entry.connection) == (held.node, held.connection)
+    ]
 
 
 def _kill_node(broker: Broker, held: HeldRequestInfo) -> None:
@@ -120,6 +167,12 @@ CHANGES: Mapping[str, Change] = {
     "producers fenced": Change(_OF_TRANSACTIONS, _fence_producers, users=("EndTxn",)),
     "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
     "transactions expired": Change(_OF_TRANSACTIONS, _expire_transactions, users=("EndTxn",)),
+    "broker down for an hour": Change(
+        tuple(dict.fromkeys((*_OF_MEMBERS, *_OF_TRANSACTIONS))),
+        _stop_for_an_hour,
+        users=("EndTxn", "JoinGroup", "ConsumerGroupHeartbeat"),
+    ),
+    "topic deleted": Change(("Produce",), _delete_topics, is_paired=False, loses_topics=True),
     "node killed": Change(_OF_NODES, _kill_node, nodes=2),
     "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),
     "node killed before its followers had it": Change(
@@ -134,23 +187,35 @@ def change_of(rule: FaultRule) -> Change | None:
 
 
 @contextmanager
-def changing(broker: Broker, changes: Mapping[int, Change]) -> Generator[list[str]]:
+def changing(
+    broker: Broker, changes: Mapping[int, Change], before_loss: Callable[[Sequence[str]], None]
+) -> Generator[list[str]]:
     """Make the changes by the ids of their rules, each when its request is held, during the block.
 
-    Yields a list, which has the reasons why changes could not be made.
+    before_loss: called with topics before they are deleted. Yields a list, which has the reasons why changes could not
+    be made.
     """
     failed: list[str] = []
     if not changes:
         yield failed
         return
     ended = threading.Event()
-    thread = threading.Thread(target=_change, args=(broker, changes, ended, failed), name="hunt changes", daemon=True)
+    made = {rule: _after(before_loss, change) if change.loses_topics else change for rule, change in changes.items()}
+    thread = threading.Thread(target=_change, args=(broker, made, ended, failed), name="hunt changes", daemon=True)
     thread.start()
     try:
         yield failed
     finally:
         ended.set()
         thread.join()
+
+
+def _after(before_loss: Callable[[Sequence[str]], None], change: Change) -> Change:
+    def make(broker: Broker, held: HeldRequestInfo) -> None:
+        before_loss(held.topics)
+        change.make(broker, held)
+
+    return change._replace(make=make)
 
 
 def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Event, failed: list[str]) -> None:

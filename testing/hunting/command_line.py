@@ -14,6 +14,7 @@ from ...faults.event_ids import ALLOWED, VALUE
 from ...faults.hunted_faults import REQUESTED_ORIGINS
 from .. import hunting
 from .errors import BadHuntOption, CannotHunt
+from .promise import PROMISES
 
 EXIT_FOUND = 1
 EXIT_CANNOT_HUNT = 3
@@ -25,12 +26,18 @@ BUDGET = "5m"
 @click.option("topics", "--topic", multiple=True, help="Topic whose events are judged. Repeatable.")
 @click.option("groups", "--group", multiple=True, help="Group whose deliveries and commits are judged. Repeatable.")
 @click.option(
+    "is_processed",
+    "--processed",
+    is_flag=True,
+    help="COMMAND reports what it processes, by POST $FAUXKA_ADMIN/v1/processed: judge the groups by that.",
+)
+@click.option(
     "--event-id", default=VALUE, show_default=True, metavar="ID", help=f"What identifies an event: {ALLOWED}."
 )
 @click.option(
     "--expect",
-    type=click.Choice(["exactly-once", "at-least-once", "at-most-once"]),
-    default="exactly-once",
+    type=click.Choice(PROMISES),
+    default=PROMISES[0],
     show_default=True,
     help="What the program promises of each event.",
 )

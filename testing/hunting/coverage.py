@@ -2,19 +2,22 @@
 
 - A combination is an API that the program has used, a point of its requests and an action that is possible there.
 - Actions that leave the request and its response as they are, such as observe, are no combinations.
+- The errors of Kafka are in api_errors.py: those that were not tried have a reason.
 - A combination was tried if the program has met it. It is equivalent to one that was tried if the program and the log
   cannot tell them apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...faults.action_declaration import Applied, Response
 from ...faults.actions import ACTION_TYPES, kind_of
 from ...faults.hunted_faults import Requests
+from ...faults.journal.journal_entries import JournalEntry
 from ...protocol.api_keys import APIS
+from .api_errors import left_out
 from .finding import Tried
 from .plan import CHANGING
 
@@ -46,6 +49,26 @@ def coverage_of(apis: Iterable[str], tried: Iterable[Tried]) -> Coverage:
         (api, each) for api, each in possible - done if any((api, other) in done for other in _same_as(api, each))
     }
     return Coverage(len(possible & done), len(equivalent), len(possible))
+
+
+def errors_left_out(requests: Sequence[JournalEntry], tried: Iterable[Tried]) -> dict[str, dict[str, str]]:
+    """Return the reasons why errors that Kafka lists were not tried, by API and error.
+
+    requests: those of the program without faults.
+    """
+    versions: dict[str, int] = {}
+    for entry in requests:
+        versions[entry.api] = min(entry.api_version, versions.get(entry.api, entry.api_version))
+    done = {(target.api, fault.name) for each in tried for fault, target in each.trial.faults}
+    found = {
+        api: {
+            error.name: reason
+            for error, reason in left_out(api, version, versions.keys()).items()
+            if (api, error.name) not in done
+        }
+        for api, version in versions.items()
+    }
+    return {api: reasons for api, reasons in found.items() if reasons}
 
 
 def _possible(api: str) -> Iterator[_Combination]:

@@ -86,6 +86,7 @@ def _arguments_of(options: Options) -> Iterator[tuple[str, str]]:
     values: Sequence[tuple[str, object, object]] = (
         ("topics", list(setting.topics), []),
         ("groups", list(setting.groups), []),
+        ("processed", setting.is_processed, default.is_processed),
         ("event_id", setting.event_id, default.event_id),
         ("expect", options.promise.value, Promise.EXACTLY_ONCE.value),
         ("timeout_seconds", options.timeout_seconds, None),

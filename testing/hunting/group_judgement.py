@@ -6,13 +6,16 @@
 - A commit that moves the group back makes its next start process records again. It is no finding if a fault made it
   late, or if the member was sent the records again before, as after a reset.
 - What the broker cannot know is no finding. A record that was sent twice may have been processed once: a consumer gets
-  records in advance, and may close without them. A topic of results, or a check, shows what was processed.
+  records in advance, and may close without them. A topic of results, a check, or the reports of the program show what
+  was processed.
+- By reports, records are processed twice, or they are not processed, though the group or the program is beyond them. A
+  program that has ended well must have processed as many as without faults.
 - What the program does without faults, and what retention or an election has deleted, is no finding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from ...faults.consumption.facts import Cause, Kind
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from .run import Run
 
 _SKIPPED = (Kind.NEVER_DELIVERED.value, Kind.COMMIT_BEYOND_DELIVERY.value)
+_UNPROCESSED = (Kind.COMMITTED_UNPROCESSED.value, Kind.NEVER_PROCESSED.value)
+_AGAIN = (Kind.DELIVERED_TWICE.value, Kind.PROCESSED_TWICE.value)
 _OF_THE_LOG = (Cause.DELETED.value, Cause.TRUNCATED.value)
 # The sentences of one group that explain what a fault did.
 _SENTENCES_MAX = 3
@@ -34,10 +39,26 @@ def broken_by_groups(run: Run, faultless: Run, promise: Promise) -> Iterator[tup
         verdict = run.groups.get(group)
         if verdict is None:
             continue
-        for finding in _new_findings(verdict, faultless):
+        findings = _new_findings(verdict, faultless)
+        for finding in findings:
             kind = _kind_of(finding, verdict, run, promise)
             if kind is not None:
                 yield kind, _sentence(group, finding)
+        if run.ending.exit_code == 0 and promise is not Promise.AT_MOST_ONCE:
+            passed = [(each.topic, each.partition) for each in findings if each.kind in (*_SKIPPED, *_UNPROCESSED)]
+            for sentence in _fewer_processed(verdict, faultless, passed):
+                yield "not processed", sentence
+
+
+def _fewer_processed(verdict: GroupVerdict, faultless: Run, passed: Collection[tuple[str, int]]) -> Iterator[str]:
+    """Yield a sentence for each partition of which less was reported than without faults, without those in passed."""
+    counts = {(each.topic, each.partition): each.processed for each in verdict.partitions}
+    before = faultless.groups.get(verdict.group)
+    for each in () if before is None else before.partitions:
+        place = (each.topic, each.partition)
+        missing = each.processed - counts.get(place, 0)
+        if each.processed_from == "reports" and missing > 0 and place not in passed:
+            yield f"group {verdict.group}: {each.topic}-{each.partition}: {missing} of {each.processed} not processed"
 
 
 def explanations(run: Run, faultless: Run) -> list[str]:
@@ -56,7 +77,11 @@ def _kind_of(finding: GroupFinding, verdict: GroupVerdict, run: Run, promise: Pr
     if finding.kind in _SKIPPED and promise is not Promise.AT_MOST_ONCE:
         is_by_program = finding.cause not in _OF_THE_LOG
         return "skipped" if is_by_program and (run.ending.exit_code == 0 or _is_passed(finding, verdict)) else None
-    if finding.kind == Kind.COMMIT_MOVED_BACK.value and promise is not Promise.AT_LEAST_ONCE:
+    if finding.kind in _UNPROCESSED and promise is not Promise.AT_MOST_ONCE:
+        return "not processed" if run.ending.exit_code == 0 or _is_passed(finding, verdict) else None
+    if finding.kind == Kind.PROCESSED_TWICE.value and not promise.allows_doubles:
+        return "processed twice"
+    if finding.kind == Kind.COMMIT_MOVED_BACK.value and not promise.allows_doubles:
         is_excused = _is_late(finding, run) or _is_sent_again(finding, verdict)
         return "moved back" if finding.cause == Cause.MEMBER.value and not is_excused else None
     return None
@@ -79,7 +104,7 @@ def _is_late(finding: GroupFinding, run: Run) -> bool:
 def _is_sent_again(finding: GroupFinding, verdict: GroupVerdict) -> bool:
     """Whether the member of a commit got the offsets of the finding again, for another reason than the commit."""
     return any(
-        each.kind == Kind.DELIVERED_TWICE.value
+        each.kind in _AGAIN
         and each.cause != Cause.MOVED_BACK.value
         and (each.topic, each.partition, each.member) == (finding.topic, finding.partition, finding.member)
         and each.offsets[0] <= finding.offsets[1]

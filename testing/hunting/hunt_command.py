@@ -32,7 +32,7 @@ from .replay import replayed
 from .report import report_text
 from .report_files import json_text, junit_text
 from .report_html import replay_html
-from .run import Setting
+from .run import NO_GROUPS, Setting
 from .writing import folders_of, write_page, write_result
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Given(NamedTuple):
 
     topics: tuple[str, ...]
     groups: tuple[str, ...]
+    is_processed: bool
     event_id: str
     expect: str
     budget: str
@@ -92,6 +93,8 @@ def options_of(given: Given) -> Options:
     """Return the options. Raises BadHuntOption."""
     if not given.topics and not given.groups and given.check is None:
         raise BadHuntOption("--topic: missing; allowed: a topic whose events are judged, --group NAME or --check CMD")
+    if given.is_processed and not given.groups:
+        raise BadHuntOption(f"--processed: {NO_GROUPS}")
     try:
         config = dict(assignment_of(assignment) for assignment in given.assignments)
         broker = configuration_of(config, given.nodes)
@@ -100,6 +103,7 @@ def options_of(given: Given) -> Options:
     setting = Setting(
         topics=given.topics,
         groups=given.groups,
+        is_processed=given.is_processed,
         event_id=check_event_id(given.event_id),
         broker=broker,
         seed_topics=_partitions_of(given.seed_topics),

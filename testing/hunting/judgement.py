@@ -5,7 +5,7 @@
 - It has if it has committed all offsets that it commits without faults; and, where it writes one event for each record
   that it reads, if more events are missing than offsets.
 - Events that are there twice, or out of order, are there whatever the program said.
-- The order is that of the events of a partition and a key, where it is the same whenever there is no fault.
+- The order and the state of each key are judged by key_judgement.py.
 - What was delivered to a group, and what it committed, is judged by group_judgement.py, and explains other reasons.
 """
 
@@ -19,29 +19,32 @@ from typing import NamedTuple
 
 from .evidence import Evidence, evidence_of
 from .group_judgement import broken_by_groups, explanations
+from .key_judgement import late_events, name_of, old_events, without_key, wrong_states
 from .program import Ending
 from .promise import Promise
 from .run import Content, Run
 
 # The events that a reason names.
 NAMED_MAX = 3
-NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
 # Of the events that are compared with those of other trials.
 _MARKED_MAX = 100
+_MISSING_KINDS = {"missing", "state"}
 
 
 class Outcome(Enum):
     """The result of a run, best first.
 
     NOT_MET: no request was hit, because the program sent others. NOT_JUDGED: the run or its preparation failed, not the
-    program. SLOW: it ended after the timeout of other runs. UNFINISHED: it had not ended when the budget was spent.
+    program. SLOW: it ended after the timeout of other runs. WAITING: it did not end while a fault stayed.
+    UNFINISHED: it had not ended when the budget was spent.
     """
 
     NOT_MET = "not met"
     NOT_JUDGED = "not judged"
     HELD = "held"
     SLOW = "slow"
+    WAITING = "waiting"
     UNFINISHED = "not ended"
     ERROR = "error reported"
     HUNG = "hung"
@@ -108,12 +111,14 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
         found.append(Damage("check", f"check: {run.failed_check}", (run.failed_check,)))
     explained = explanations(run, faultless)
     if found:
-        is_missing = any(each.kind == "missing" for each in found)
+        is_missing = any(each.kind in _MISSING_KINDS for each in found)
         committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and is_missing else []
         # A program that says that its result is wrong has ended by that.
         ended = [] if ending.failed_check else [_ending_text(ending)]
         reasons = dict.fromkeys([*(each.words for each in found), *ended, *committed, *explained])
         return Judgement(Outcome.BROKEN, list(reasons), found)
+    if ending.is_hung and not run.is_fault_over:
+        return Judgement(Outcome.WAITING)
     if ending.is_hung:
         return Judgement(Outcome.HUNG, (_ending_text(ending), *explained))
     if ending.exit_code != 0:
@@ -167,51 +172,45 @@ def _missing(topic: str, events: Counter[bytes]) -> list[str]:
 def _broken(topic: str, content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[Damage]:
     """Yield what of the topic breaks the promise."""
     missing, surplus = faultless.events - content.events, content.events - faultless.events
+    if promise is Promise.EFFECTIVELY_ONCE:
+        missing = without_key(missing, faultless.order)
+        states = [f"{topic}: {text}" for text in wrong_states(content.order, faultless.order, is_done=is_done)]
+        yield from (Damage("state", words, (words,)) for words in states)
     may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
         lost = f"; acknowledged batches that were lost: {content.lost}" if content.lost else ""
         yield _damage(topic, "missing", missing, f"missing{lost}")
-    if surplus and promise is not Promise.AT_LEAST_ONCE:
+    if surplus and not promise.allows_doubles:
         yield _damage(topic, "too many", surplus, "too many")
-    if promise is not Promise.EXACTLY_ONCE:
-        return
-    late = _late(content, faultless)
+    if promise in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE_IN_ORDER):
+        yield from _reordered(topic, content, faultless, promise, is_done=is_done)
+
+
+def _reordered(
+    topic: str, content: Content, faultless: Content, promise: Promise, *, is_done: bool
+) -> Iterator[Damage]:
+    """Yield how the order of the topic breaks the promise."""
+    late = late_events(content.order, faultless.order)
     if late:
         yield _damage(topic, "reordered", late, "out of order")
-    elif content.reordered > faultless.reordered:
-        yield Damage("reordered", f"{topic}: {content.reordered} batches out of order", (topic,))
+    elif promise is Promise.EXACTLY_ONCE:
+        if content.reordered > faultless.reordered:
+            yield Damage("reordered", f"{topic}: {content.reordered} batches out of order", (topic,))
+    elif is_done and (old := old_events(content.order, faultless.order)):
+        yield _damage(topic, "reordered", old, "repeated behind newer events of the same key")
 
 
 def _damage(topic: str, kind: str, events: Counter[bytes], words: str) -> Damage:
-    marks = [f"{topic}: {_text_of(event)}" for event in sorted(events)[:_MARKED_MAX]]
+    marks = [f"{topic}: {event!r}" for event in sorted(events)[:_MARKED_MAX]]
     return Damage(kind, f"{topic}: {_named(events)} {words}", marks)
-
-
-def _late(content: Content, faultless: Content) -> Counter[bytes]:
-    """Return the events behind one of their partition and key that follows them in the run without faults."""
-    late: Counter[bytes] = Counter()
-    for row, wanted in faultless.order.items():
-        counts = Counter(wanted)
-        ranks = {event: rank for rank, event in enumerate(wanted) if counts[event] == 1}
-        last = -1
-        # Of an event that is there twice, the first one.
-        for event in dict.fromkeys(content.order.get(row, ())):
-            rank = ranks.get(event, last)
-            late[event] += rank < last
-            last = max(last, rank)
-    return +late
 
 
 def _named(events: Counter[bytes]) -> str:
     """Return the number of events, with the first of them."""
     count = events.total()
-    names = [_text_of(event)[:NAME_CHARACTERS_MAX] for event in sorted(events)[:NAMED_MAX]]
+    names = [name_of(event) for event in sorted(events)[:NAMED_MAX]]
     more = ", ..." if len(events) > NAMED_MAX else ""
     return f"{count} {'event' if count == 1 else 'events'} ({', '.join(names)}{more})"
-
-
-def _text_of(event: bytes) -> str:
-    return ascii(event.decode(errors="backslashreplace"))
 
 
 def _ending_text(ending: Ending) -> str:

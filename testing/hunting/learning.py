@@ -75,7 +75,7 @@ def learn(program: Program, setting: Setting) -> Learned:
     if setting.topics and not any(content.events for content in faultless.topics.values()):
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
     for group in setting.groups:
-        _check_group(faultless, group)
+        _check_group(faultless, group, is_processed=setting.is_processed)
     targets = targets_of(*(run.requests for run in runs))
     return Learned(faultless, targets, two_in_flight(late.requests, targets))
 
@@ -94,9 +94,11 @@ def _check(run: Run) -> None:
         raise CannotHunt(f"the program sends more requests than a plan is made of: set a greater {KEPT_BY}")
 
 
-def _check_group(faultless: Run, group: str) -> None:
+def _check_group(faultless: Run, group: str, *, is_processed: bool) -> None:
     """Raise CannotHunt for a group that a run without faults shows nothing of."""
     verdict = faultless.groups.get(group)
     if verdict is None or not any(partition.delivered for partition in verdict.partitions):
         known = ", ".join(faultless.groups)
         raise CannotHunt(f"the program got no record as group {group}" + (f"; its groups: {known}" if known else ""))
+    if is_processed and all(partition.processed_from == "commits" for partition in verdict.partitions):
+        raise CannotHunt(f"the program reported nothing that group {group} has processed")

@@ -32,5 +32,5 @@ class Options:
 
     def has(self, fault: Fault) -> bool:
         """Return whether the fault is tried: one that doubles what a consumer reads only if the promise allows that."""
-        is_allowed = not fault.doubles or self.promise is Promise.AT_LEAST_ONCE or fault.name in self.faults.only
+        is_allowed = not fault.doubles or self.promise.allows_doubles or fault.name in self.faults.only
         return is_allowed and self.faults.has(fault)

@@ -107,5 +107,8 @@ def _rank(action: Action) -> int:
 
 
 def _is_paired(trial: Trial) -> bool:
+    """Whether another fault tells something beside these: after one that stays, it would not."""
+    if trial.stays:
+        return False
     changes = [change_of(rule) for rule in trial.rules]
     return all(change is None or change.is_paired for change in changes)

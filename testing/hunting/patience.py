@@ -21,7 +21,7 @@ PATIENT_SECONDS = 330.0
 # The client waits: for a response that does not come, or for one that it recognises.
 _WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
-_MAY_COME = {"missing", "skipped"}
+_MAY_COME = {"missing", "skipped", "not processed", "state"}
 _UNFINISHED = "the program did not end within {seconds:.0f} s, when the budget was spent"
 
 

@@ -18,14 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import attrgetter
 
-from ...faults.actions import ACTION_TYPES, Action, Delay, DeliverTwice, Error, Hold
+from ...faults.actions import ACTION_TYPES, Action, Crash, Delay, DeliverTwice, Error, Hold
 from ...faults.hunted_faults import Origin, Requests
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.points import Point
 from ...faults.rules.fault_rules import FaultRule, When
 from ...faults.rules.match import Match
 from ...faults.strict_json import convert
-from .api_errors import AFTER_APPEND, DEFECTIVE, FATAL, RESETTING, RETRIABLE
+from .api_errors import GivenError, errors_at
 from .changes import CHANGES
 
 # The APIs that change something, most telling first, and those that only ask.
@@ -56,6 +56,9 @@ _APIS_OF = {
 }
 
 
+# A version that has all errors.
+NEWEST_VERSION = 2**15
+
 # The fields of a match, with their values.
 _Fields = tuple[tuple[str, object], ...]
 
@@ -66,7 +69,7 @@ class Target:
 
     ordinal: its number among `count` equivalent ones, from 0.
     is_client_named: whether its text names the client, because another client sends the same.
-    has_response: whether a response is expected, which acks=0 does not.
+    has_response: whether a response is expected, which acks=0 does not. version: of the API.
     """
 
     match: _Fields
@@ -74,6 +77,7 @@ class Target:
     count: int
     is_client_named: bool = False
     has_response: bool = True
+    version: int = NEWEST_VERSION
 
     @property
     def api(self) -> str:
@@ -100,7 +104,8 @@ class Target:
 class Fault:
     """A fault that can be at a request. tier: the lower, the earlier it is tried.
 
-    doubles: whether a correct consumer may read records twice because of it.
+    doubles: whether a correct consumer may read records twice because of it. since: the first version of the API that
+    can have it. stays: whether all later requests meet it, too.
     """
 
     name: str
@@ -109,11 +114,13 @@ class Fault:
     tier: int
     origin: Origin = Origin.KAFKA
     doubles: bool = False
+    since: int = 0
+    stays: bool = False
 
     def can_be_at(self, target: Target) -> bool:
         """Return whether the request can meet the fault."""
         needs_response = self.point == "answering" or isinstance(self.action, Error | DeliverTwice)
-        return target.has_response or not needs_response
+        return (target.has_response or not needs_response) and target.version >= self.since
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,11 @@ class Trial:
     def rules(self) -> list[FaultRule]:
         """The rules of the faults."""
         return [rule_of(fault, target) for fault, target in self.faults]
+
+    @property
+    def stays(self) -> bool:
+        """Whether a fault is still there when the program ends."""
+        return any(fault.stays for fault, _ in self.faults)
 
     def __str__(self) -> str:
         """Return such as "lost acknowledgement: Produce 3 of 20 to orders-0"."""
@@ -148,6 +160,10 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         if entry.answer == _WITHOUT_RESPONSE and entry.api in RANKS
         for match in _matches_of(entry, ids)
     }
+    versions: dict[_Fields, int] = {}
+    for entry in runs[0]:
+        for match in _matches_of(entry, ids):
+            versions[match] = min(entry.api_version, versions.get(match, NEWEST_VERSION))
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
     clients = Counter(_without(_CLIENT, match) for match in least)
     return [
@@ -157,6 +173,7 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
             least[match],
             is_client_named=clients[_without(_CLIENT, match)] > 1,
             has_response=match not in unanswered,
+            version=versions[match],
         )
         for match in _folded(counts[0])
         for ordinal in _chosen(least[match])
@@ -212,20 +229,24 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
             faults.append(Fault(name, "received", Hold(mute=True), 2))
-    return sorted([*faults, *_errors_of(api)], key=attrgetter("tier"))
+    if api in ACKNOWLEDGING:
+        faults.append(Fault("broker down for ever", "received", Crash(), 3, stays=True))
+    faults += [_fault_of(given, api) for given in errors_at(api, used)]
+    return sorted(faults, key=attrgetter("tier"))
 
 
-def _errors_of(api: str) -> Iterator[Fault]:
-    for error in AFTER_APPEND.get(api, ()):
-        yield Fault(f"{error.name} although it was applied", "applied", Error(error=error.name), 1)
-    for error in RETRIABLE.get(api, ()):
-        yield Fault(error.name, "received", Error(error=error.name), 2)
-    for error in FATAL.get(api, ()):
-        yield Fault(error.name, "received", Error(error=error.name), 1 if api in ACKNOWLEDGING else 3)
-    for error in RESETTING.get(api, ()):
-        yield Fault(error.name, "applied", Error(error=error.name), 1, doubles=True)
-    for error in DEFECTIVE.get(api, ()):
-        yield Fault(error.name, "received", Error(error=error.name), 3, Origin.DEFECTIVE)
+def _fault_of(given: GivenError, api: str) -> Fault:
+    if given.stays or given.origin is Origin.DEFECTIVE:
+        tier = 3
+    elif given.is_after:
+        tier = 1
+    elif given.is_retriable:
+        tier = 2
+    else:
+        tier = 1 if api in ACKNOWLEDGING else 3
+    point: Point = "applied" if given.is_after else "received"
+    action = Error(error=given.error.name)
+    return Fault(given.name, point, action, tier, given.origin, given.doubles, given.since, given.stays)
 
 
 def rule_of(fault: Fault, target: Target) -> FaultRule:
@@ -233,7 +254,7 @@ def rule_of(fault: Fault, target: Target) -> FaultRule:
     return FaultRule(
         name=fault.name,
         match=convert(dict(target.match), Match),
-        when=When(skip=target.ordinal),
+        when=When(skip=target.ordinal, times=None if fault.stays else 1),
         point=fault.point,
         action=fault.action,
     )

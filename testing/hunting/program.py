@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Where a command finds the broker, and the folder of the run.
 BOOTSTRAP_VARIABLES = ("FAUXKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS")
 FOLDER_VARIABLE = "FAUXKA_HUNT_FOLDER"
+ADMIN_VARIABLE = "FAUXKA_ADMIN"
 PLACEHOLDER = "{bootstrap}"
 # The end of the output that is kept.
 OUTPUT_BYTES_MAX = 4000
@@ -62,10 +63,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run is: its broker, and an empty folder for what the program keeps, which its next start finds again."""
+    """Where a run is: its broker, and an empty folder for what the program keeps, which its next start finds again.
+
+    admin: the URL of the admin API; None without one.
+    """
 
     broker: Broker
     folder: Path
+    admin: str | None = None
 
 
 @runtime_checkable
@@ -185,9 +190,10 @@ def last_line(output: str) -> str:
 
 
 def environment(place: Place) -> Mapping[str, str]:
-    """Return this process's environment with the address of the broker and the folder of the run."""
+    """Return this process's environment with the addresses of the broker and the folder of the run."""
     addresses = dict.fromkeys(BOOTSTRAP_VARIABLES, place.broker.bootstrap_servers)
-    return os.environ | addresses | {FOLDER_VARIABLE: str(place.folder)}
+    admin = {} if place.admin is None else {ADMIN_VARIABLE: place.admin}
+    return os.environ | addresses | admin | {FOLDER_VARIABLE: str(place.folder)}
 
 
 @contextlib.contextmanager

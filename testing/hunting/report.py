@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from .coverage import coverage_of
+from .coverage import coverage_of, errors_left_out
 from .finding import Finding, Hunted, Tried
 from .judgement import Outcome
 from .progress import Confirming, Learning, Stage
@@ -17,7 +17,7 @@ _OUTPUT_LINES_MAX = 10
 # Of the trials that failed, and not by the program.
 FAILED_MAX = 3
 _WORST_FIRST = (
-    *(Outcome.BROKEN, Outcome.HUNG, Outcome.UNFINISHED, Outcome.ERROR, Outcome.SLOW),
+    *(Outcome.BROKEN, Outcome.HUNG, Outcome.UNFINISHED, Outcome.ERROR, Outcome.WAITING, Outcome.SLOW),
     *(Outcome.NOT_JUDGED, Outcome.HELD, Outcome.NOT_MET),
 )
 
@@ -28,7 +28,7 @@ def report_text(result: Hunted, folders: Sequence[str] = ()) -> str:
     for number, (finding, folder) in enumerate(zip_longest(result.findings, folders), start=1):
         lines += [*finding_lines(number, finding, [folder] if folder else []), ""]
     end = [] if result.findings else [no_finding_text(result)]
-    return "\n".join([*lines, *remarks(result), summary_line(result), *end])
+    return "\n".join([*lines, *remarks(result), *left_out_lines(result), summary_line(result), *end])
 
 
 def failure_text(result: Hunted, folders: Sequence[str]) -> str:
@@ -88,6 +88,15 @@ def remarks(result: Hunted) -> list[str]:
         *(f"not ended: {each.trial}: {each.judgement.reasons[0]}" for each in unfinished[:FAILED_MAX]),
         *(["a greater budget, or a timeout, tells whether the program hangs"] if unfinished else []),
     ]
+
+
+def left_out_lines(result: Hunted) -> list[str]:
+    """Return the errors of Kafka that were not tried, a line for each reason."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for reasons in errors_left_out(result.faultless.requests, result.tried).values():
+        for error, reason in reasons.items():
+            names[reason].add(error)
+    return [f"errors not tried, because {reason}: {', '.join(sorted(names[reason]))}" for reason in sorted(names)]
 
 
 def progress_text(progress: Stage) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from xml.etree import ElementTree
 
-from .coverage import coverage_of
+from .coverage import coverage_of, errors_left_out
 from .finding import Finding, Hunted, Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
@@ -28,6 +28,7 @@ def json_text(result: Hunted) -> str:
         "seconds": round(result.seconds, 3),
         "is_stopped": result.is_stopped,
         "coverage": coverage._asdict(),
+        "errors_left_out": errors_left_out(result.faultless.requests, result.tried),
         "findings": [_finding(finding) for finding in result.findings],
         "tried": [_judged(each.trial, each.judgement) for each in result.tried],
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .finding import Finding, Hunted
 from .judgement import Judgement, Outcome
-from .report import details_of, remarks, summary_line, table_rows
+from .report import details_of, left_out_lines, remarks, summary_line, table_rows
 from .reproduction import CALLS_FILE, RULES_FILE, TEST_FILE
 
 _STYLE = """
@@ -23,7 +23,7 @@ h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem}code,pre{font-size:.9em}
 .wide{overflow-x:auto}table{border-collapse:collapse}th,td{text-align:left;padding:.2rem .7rem .2rem 0;
 border-bottom:1px solid var(--line);white-space:nowrap}.broken,.hung{color:var(--bad);font-weight:600}
 iframe{border:1px solid var(--line);height:80vh;width:100%}
-.error,.slow{color:var(--odd)}.held{color:var(--good)}.not,p.quiet{color:var(--quiet)}
+.error,.slow,.waiting{color:var(--odd)}.held{color:var(--good)}.not,p.quiet{color:var(--quiet)}
 """
 
 
@@ -40,6 +40,7 @@ def report_html(result: Hunted, folders: Sequence[Path]) -> str:
         *(f"<p>{escape(remark)}</p>" for remark in remarks(result)),
         *findings,
         f"<h2>Each fault at each API</h2>{_table(table_rows(result.tried))}",
+        *(f'<p class="quiet">{escape(line)}</p>' for line in left_out_lines(result)),
     ]
     return _page(f"fauxka hunt: {found}", parts)
 

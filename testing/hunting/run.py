@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from http.client import NOT_FOUND
 from itertools import chain
@@ -20,6 +20,7 @@ from ...faults.rules.fault_rules import FaultRule
 from ..broker import Broker
 from ..broker_pool import Configuration, broker_with
 from ..errors import CallError
+from .admin_address import served_admin
 from .changes import change_of, changing, expire_members
 from .program import Ending, Place, Program
 
@@ -27,6 +28,8 @@ _COMMITTED = ("none", "committed")
 JOURNAL_MAX = "fauxka.journal.requests.max"
 # A plan needs the first requests too.
 REQUESTS_MAX = 100_000
+
+NO_GROUPS = "reports are about the records of a group; allowed: with a group"
 
 # Looks at what a program left: returns what is wrong with it, None for nothing.
 Check = Callable[[Place], str | None]
@@ -36,7 +39,8 @@ Check = Callable[[Place], str | None]
 class Setting:
     """What all runs of a hunt have in common.
 
-    topics, groups: those that are judged. event_id: see event_ids. broker: the configuration of the brokers.
+    topics, groups: those that are judged. is_processed: whether the program must report what its groups process.
+    event_id: see event_ids. broker: the configuration of the brokers.
     seed_topics: the topics that exist before the program starts, with their numbers of partitions, None for
     num.partitions.
     prepare: called before the program starts; it meets no fault. check: called after a program that
@@ -46,6 +50,7 @@ class Setting:
 
     topics: Sequence[str]
     groups: Sequence[str] = ()
+    is_processed: bool = False
     event_id: str = VALUE
     broker: Configuration = field(default_factory=lambda: Configuration((), None))
     seed_topics: Mapping[str, int | None] = field(default_factory=dict[str, int | None])
@@ -68,6 +73,16 @@ class Content:
     lost: int = 0
     reordered: int = 0
 
+    def followed_by(self, later: Content) -> Content:
+        """Return the content with that of the topic of this name that was created later."""
+        rows = dict.fromkeys((*self.order, *later.order))
+        return Content(
+            self.events + later.events,
+            {row: [*self.order.get(row, ()), *later.order.get(row, ())] for row in rows},
+            self.lost + later.lost,
+            self.reordered + later.reordered,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -79,6 +94,7 @@ class Run:
     is_journal_whole: whether requests has all of the run.
     groups: what consumer groups got and committed, by their ids. judged_groups: those that are judged.
     outputs: of each start of the program.
+    is_fault_over: whether the last fault was over before the program ended: it does not stay.
     """
 
     ending: Ending
@@ -92,6 +108,7 @@ class Run:
     groups: Mapping[str, GroupVerdict] = field(default_factory=dict[str, GroupVerdict])
     judged_groups: Sequence[str] = ()
     outputs: Sequence[str] = ()
+    is_fault_over: bool = True
 
 
 def run_once(
@@ -107,15 +124,16 @@ def run_once(
     Raises OSError, what `prepare` raises, and CallError if a topic cannot be read, such as one whose nodes do not start
     again.
     """
-    with TemporaryDirectory(prefix="fauxka-hunt-") as folder, broker_with(_with_long_journal(setting.broker)) as broker:
-        place = Place(broker, Path(folder))
+    with _opened(setting) as place:
+        broker = place.broker
         _prepare(place, setting)
         before, committed_before = broker.journal.last_id, _committed(broker)
         if report is not None:
             broker.faults.watch()
         armed = [broker.faults.add(rule) for rule in rules]
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
-        with changing(broker, changes) as failed_changes:
+        deleted: dict[str, Content] = {}
+        with changing(broker, changes, lambda topics: deleted.update(_contents_of(broker, setting, topics))) as failed:
             first = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
@@ -124,7 +142,8 @@ def run_once(
         ending = endings[-1]
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
-        topics = {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics}
+        topics = _contents_of(broker, setting, setting.topics)
+        topics |= {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         journal = broker.journal
@@ -135,12 +154,24 @@ def run_once(
             journal.entries(since=before),
             hits,
             failed_check,
-            failed_changes[0] if failed_changes else None,
+            failed[0] if failed else None,
             is_journal_whole=not journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
             outputs=[each.output for each in endings],
+            is_fault_over=all(rule.when.times is not None for rule in rules),
         )
+
+
+@contextmanager
+def _opened(setting: Setting) -> Generator[Place]:
+    """Start a broker, and make the folder of the run."""
+    with (
+        TemporaryDirectory(prefix="fauxka-hunt-") as folder,
+        broker_with(_with_long_journal(setting.broker)) as broker,
+        served_admin(broker) if setting.is_processed else nullcontext() as admin,
+    ):
+        yield Place(broker, Path(folder), admin)
 
 
 def _with_restarts(
@@ -205,6 +236,11 @@ def _check(place: Place, setting: Setting, ending: Ending) -> str | None:
     if ending.failed_check is not None or setting.check is None or ending.exit_code != 0:
         return ending.failed_check
     return setting.check(place)
+
+
+def _contents_of(broker: Broker, setting: Setting, topics: Sequence[str]) -> dict[str, Content]:
+    """Return what those of the topics have that are judged."""
+    return {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics if topic in topics}
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:

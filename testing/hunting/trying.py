@@ -1,6 +1,7 @@
 """Does the trials of a hunt, and repeats those that broke the program.
 
 - `jobs` runs at a time. One that has not ended before the timeout makes room for the next, and goes on (patience.py).
+- While a fault stays, a program that does not give up waits: after a short while it makes room, too.
 - What broke the program is repeated at once; what hangs, when all others have ended.
 - No run lasts longer than the budget. Only what is repeated may take a little more.
 """
@@ -177,7 +178,9 @@ class Trying:
 
     def _start(self, trial: Trial) -> None:
         assert self._pool is not None, "trials are done within running()"
-        is_patient = self._options.timeout_seconds is None and kind_of_wait(trial) not in self._waits()
+        is_patient = (
+            self._options.timeout_seconds is None and not trial.stays and kind_of_wait(trial) not in self._waits()
+        )
         seconds = patience.PATIENT_SECONDS if is_patient else self.timeout
         future = self._pool.submit(self._attempt, trial, seconds, self._end)
         self._running[future] = _Started(trial, time.monotonic(), seconds)
@@ -195,7 +198,8 @@ class Trying:
         return sum(self._busy_seconds(each) > 0 for each in self._running.values())
 
     def _busy_seconds(self, started: _Started) -> float:
-        return started.began + self.timeout + _BROKER_SECONDS_MAX - time.monotonic()
+        seconds = 0.0 if started.trial.stays else self.timeout
+        return started.began + seconds + _BROKER_SECONDS_MAX - time.monotonic()
 
     def _take_ended(self) -> None:
         """Wait until a run ends, or makes room, and keep those that have ended."""
@@ -294,6 +298,7 @@ class Trying:
             return Judgement(Outcome.NOT_JUDGED, (str(error),))
         judgement = judge(run, self._faultless, self._options.promise)
         had = run.ending.seconds
-        if run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN:
+        is_cut = run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN
+        if is_cut and judgement.is_finding:
             return unfinished(judgement, had)
         return slow(judgement) if had > self.timeout else judgement

@@ -351,7 +351,13 @@ def test_no_verdict_is_exit_code_2() -> None:
 def test_many_findings_are_counted() -> None:
     findings = [{"kind": "reordered", "why": str(number)} for number in range(FINDINGS_MAX + 2)]
 
-    verdict: dict[str, Any] = {"batches": {}, "records": {}, "findings": findings, "findings_left_out": 3}
+    verdict: dict[str, Any] = {
+        "of": "topic",
+        "batches": {},
+        "records": {},
+        "findings": findings,
+        "findings_left_out": 3,
+    }
     lines = list(verdict_lines(verdict, 80))
 
     assert lines[-2:] == [f"  reordered: {FINDINGS_MAX - 1}", "  and 5 more findings"]
@@ -626,7 +632,7 @@ def test_another_api_at_the_address_is_no_clean_verdict(words: tuple[str, ...], 
         server.shutdown()
 
     assert (ended.exit_code, ended.output, ended.log.count("\n")) == (exit_code, "", 1)
-    assert ended.log.startswith("fauxka: this is not the admin API of fauxka: its response has no field ")
+    assert ended.log.startswith("fauxka: the response is that of another server, or of another version of fauxka: ")
 
 
 def test_a_server_of_another_protocol_is_exit_code_1(broker: Serving) -> None:

@@ -20,12 +20,15 @@ READ_MS = 1_000
 POLL_MS = 50
 # kafka-python 3.0.12 stays without an assignment if a shorter poll ends in a rebalance.
 KAFKA_PYTHON_POLL_MS = 500
-# Configs of all readers, by Kafka's names with underscores: short waits, so that a test need not wait either.
+# Configs of all readers, by Kafka's names with underscores: short waits, so that a test need not wait either, and
+# heartbeats that notice a rebalance at once.
 CONFIGS: dict[str, Any] = {
     "auto_offset_reset": "earliest",
     "enable_auto_commit": False,
     "retry_backoff_ms": 50,
     "fetch_max_wait_ms": 100,
+    "heartbeat_interval_ms": 100,
+    "metadata_max_age_ms": 60_000,
 }
 
 
@@ -36,6 +39,7 @@ class Reader(ABC):
     """
 
     error: ClassVar[type[Exception]]
+    _is_closed = False
 
     def read(self, count: int) -> list[int]:
         """Read so many records, and return their offsets."""
@@ -64,9 +68,15 @@ class Reader(ABC):
     def seek(self, offset: int) -> None:
         """Go on at an offset."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Leave the group, without a commit unless the client commits by itself."""
+        """Leave the group, without a commit unless the client commits by itself. A second call has no effect."""
+        is_closed, self._is_closed = self._is_closed, True
+        if not is_closed:
+            self._close()
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Close the client."""
 
 
 # Makes a reader: the address and the group; options: client_id, and Kafka's configs with underscores.
@@ -74,7 +84,7 @@ MakeReader = Callable[..., Reader]
 
 
 class ConfluentReader(Reader):
-    """confluent_kafka.Consumer."""
+    """confluent_kafka.Consumer. consumer: the client itself."""
 
     protocol = "classic"
     error = confluent_kafka.KafkaException
@@ -96,25 +106,29 @@ class ConfluentReader(Reader):
             **{name.replace("_", "."): value for name, value in {**CONFIGS, **configs}.items()},
         }
         config["fetch.wait.max.ms"] = config.pop("fetch.max.wait.ms")
-        self._consumer = confluent_kafka.Consumer(config, logger=_Silent())
-        self._consumer.subscribe([TOPIC])
+        config["topic.metadata.refresh.interval.ms"] = config.pop("metadata.max.age.ms")
+        if self.protocol == "consumer":
+            # The broker says how often its members send heartbeats.
+            del config["heartbeat.interval.ms"]
+        self.consumer = confluent_kafka.Consumer(config, logger=_Silent())
+        self.consumer.subscribe([TOPIC])
 
     def receive(self, wait_ms: int, most: int) -> list[tuple[int, int]]:
         records: list[tuple[int, int]] = []
-        for message in self._consumer.consume(most, wait_ms / 1000):
+        for message in self.consumer.consume(most, wait_ms / 1000):
             partition, offset = message.partition(), message.offset()
             if message.error() is None and partition is not None and offset is not None:
                 records.append((partition, offset))
         return records
 
     def commit(self, offset: int, partition: int = 0) -> None:
-        self._consumer.commit(offsets=[ConfluentPartition(TOPIC, partition, offset)], asynchronous=False)
+        self.consumer.commit(offsets=[ConfluentPartition(TOPIC, partition, offset)], asynchronous=False)
 
     def seek(self, offset: int) -> None:
-        self._consumer.seek(ConfluentPartition(TOPIC, 0, offset))
+        self.consumer.seek(ConfluentPartition(TOPIC, 0, offset))
 
-    def close(self) -> None:
-        self._consumer.close()
+    def _close(self) -> None:
+        self.consumer.close()
 
 
 class _Silent:
@@ -168,7 +182,7 @@ class AiokafkaReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(aiokafka.TopicPartition(TOPIC, 0), offset)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._loop.run(self._consumer.stop())
         self._loop.close()
 
@@ -207,7 +221,7 @@ class KafkaPythonReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(kafka.TopicPartition(TOPIC, 0), offset)
 
-    def close(self) -> None:
+    def _close(self) -> None:
         self._consumer.close(autocommit=self._commits)
 
 

@@ -30,12 +30,6 @@ CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
 }
 SEND_COUNT = 60
-# kafka-python does not close the socket of a connection that is refused. Its local address is 0.0.0.0; no
-# socket of the broker has that one. A thread that kafka-python leaves behind keeps it into the test after that of
-# kafka-python, which is one of the others here.
-pytestmark = pytest.mark.filterwarnings(
-    r"ignore:Exception ignored .*<socket.socket .*laddr=\('0\.0\.0\.0', \d+\)>:pytest.PytestUnraisableExceptionWarning"
-)
 CLIENTS = [
     pytest.param(ConfluentClient, id="confluent-kafka", marks=pytest.mark.clients),
     pytest.param(AiokafkaClient, id="aiokafka", marks=pytest.mark.clients),

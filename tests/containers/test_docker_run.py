@@ -129,7 +129,8 @@ def test_restarted_container_serves_again(engine: Engine) -> None:
 
 def test_commands_in_the_container_find_its_broker(engine: Engine) -> None:
     with engine.running() as broker:
-        wait_until(lambda: is_ready(engine, broker))
+        # The admin API opens after clients can connect.
+        wait_until(lambda: engine.podman("exec", broker, "fauxka", "admin").exit_code == 0)
 
         assert engine.step("exec", broker, "fauxka", "fault", "list") == "no fault rules"
 

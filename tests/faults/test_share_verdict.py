@@ -20,6 +20,7 @@ from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, 
 from fauxka.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from fauxka.testing import Broker
 
+from ..clients.client import eventually
 from ..wire.message_client import MessageClient
 from ..wire.share_member import ACCEPT, REJECT, RELEASE, RENEW, ShareMember
 
@@ -263,6 +264,39 @@ def test_records_that_are_deleted_before_they_were_acquired_are_never_delivered(
         ("archived", "deleted_before_read", [2, 2]),
         ("never_delivered", "deleted_before_read", [3, 5]),
     ]
+
+
+def delete_under_a_held_response(broker: Broker, member: ShareMember) -> None:
+    """Delete all records that a member has acquired by a response that is not written yet."""
+    broker.faults.held("applied", api="ShareFetch")
+    member.start_fetch()
+    assert eventually(lambda: len(broker.held.list()), expected=1) == 1
+    delete_records(broker, 10)
+
+
+def test_records_that_are_deleted_before_the_response_is_lost_were_never_delivered(
+    broker: Broker, member_of: MakeMember
+) -> None:
+    member = member_of("one")
+    delete_under_a_held_response(broker, member)
+    assert found_in(broker) == []
+
+    member.connection.close()
+
+    never = [("never_delivered", "deleted_before_read", [0, 9])]
+    assert eventually(lambda: found_in(broker), expected=never) == never
+    assert the_partition(broker).delivered == 0
+
+
+def test_records_that_are_deleted_before_the_response_is_written_were_delivered(
+    broker: Broker, member_of: MakeMember
+) -> None:
+    delete_under_a_held_response(broker, member_of("one"))
+
+    broker.held.release()
+
+    assert eventually(lambda: the_partition(broker).delivered, expected=10) == 10
+    assert found_in(broker) == []
 
 
 def delete_records(broker: Broker, offset: int) -> None:

@@ -108,6 +108,38 @@ def copy_as_member(broker: Broker, *, is_committed_first: bool = False) -> None:
                 consumer.commit(message=message, asynchronous=False)
 
 
+def count_as_member(broker: Broker, *, skips_counted: bool) -> None:
+    """Write how many events there are as the state of a key, and commit each. Raises KafkaException.
+
+    skips_counted: whether an event that the state has counted is not counted again.
+    """
+    settings = {"bootstrap.servers": broker.bootstrap_servers, **QUICK}
+    ours = {"group.id": "count", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    producer = Producer({**settings, "enable.idempotence": True})
+    with closing(Consumer({**settings, **ours, "enable.partition.eof": True})) as consumer:
+        consumer.subscribe(["orders"])
+        while True:
+            message = consumer.poll(20)
+            assert message is not None
+            error = message.error()
+            if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                return
+            if error is not None:
+                raise KafkaException(error)
+            total, offset = last_total(broker), message.offset()
+            assert offset is not None
+            if not skips_counted or offset >= total:
+                producer.produce("totals", str(total + 1), "orders", on_delivery=raise_failure)
+                producer.flush()
+            consumer.commit(message=message, asynchronous=False)
+
+
+def last_total(broker: Broker) -> int:
+    """Return the state that count_as_member has written last."""
+    written = broker.records("totals") if any(topic.name == "totals" for topic in broker.topics.list()) else []
+    return int(written[-1].value or b"0") if written else 0
+
+
 def has_met_a_fault(broker: Broker) -> bool:
     """Return whether a request met the fault of a trial; the responses of a run without faults may be late."""
     return any(fault.kind != "delay" for entry in broker.journal.entries() for fault in entry.faults)

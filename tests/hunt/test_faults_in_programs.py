@@ -1,6 +1,11 @@
 """Faults of a plan, each at one request of a small program."""
 
+import gc
+import time
+from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from typing import Unpack
 
@@ -15,7 +20,8 @@ from fauxka.testing.hunting.learning import learn
 from fauxka.testing.hunting.plan import plan_of
 from fauxka.testing.hunting.run import run_once
 
-from .programs import book, copy_as_member, fill, idempotent, send, send_in_flight
+from ..clients.kafka_python_client import kafka
+from .programs import book, copy_as_member, count_as_member, fill, idempotent, send, send_in_flight
 
 LATE_MS = 2500
 
@@ -103,6 +109,33 @@ def test_an_error_at_one_of_the_requests_in_flight_reorders_without_idempotence(
     assert list(judgement.kinds) == kinds
 
 
+@pytest.mark.parametrize(
+    ("is_idempotent", "has_keys", "kinds"),
+    [(False, False, ["reordered"]), (True, False, []), (False, True, [])],
+)
+def test_an_order_of_each_key_is_promised_for_events_of_one_key(
+    is_idempotent: bool, has_keys: bool, kinds: list[str]
+) -> None:
+    def program(broker: Broker) -> None:
+        config = {"enable.idempotence": is_idempotent}
+        send_in_flight(broker, [b"a", b"b", b"c"], has_keys=has_keys, **config)
+
+    fault = "NOT_ENOUGH_REPLICAS: Produce 2 of 3 to orders-0"
+
+    assert list(judged(fault, program, topics=["orders"], expect="at-least-once-in-order").kinds) == kinds
+    assert not judged(fault, program, topics=["orders"], expect="at-least-once").kinds
+
+
+@pytest.mark.parametrize(("skips_counted", "kinds"), [(False, ["state"]), (True, [])])
+def test_a_record_that_is_counted_twice_gives_a_wrong_state(skips_counted: bool, kinds: list[str]) -> None:
+    program = partial(count_as_member, skips_counted=skips_counted)
+    how = How(topics=["totals"], prepare=fill, expect="effectively-once", restarts=1)
+
+    judgement = judged("REBALANCE_IN_PROGRESS: OffsetCommit 1 of 2 to orders of count", program, **how)
+
+    assert list(judgement.kinds) == kinds
+
+
 @pytest.mark.parametrize(("acks", "kinds"), [("1", ["missing"]), ("all", [])])
 def test_a_killed_leader_loses_what_it_alone_has_acknowledged(acks: str, kinds: list[str]) -> None:
     fault = "node killed before its followers had it: Produce 1 of 2 to orders-0"
@@ -110,6 +143,37 @@ def test_a_killed_leader_loses_what_it_alone_has_acknowledged(acks: str, kinds: 
     judgement = judged(fault, partial(send, events=[b"a", b"b"], acks=acks), topics=["orders"], nodes=3)
 
     assert list(judgement.kinds) == kinds
+
+
+def send_between_other_work(broker: Broker) -> None:
+    """Send events with acks=1 while another thread keeps the client from reading its responses at once."""
+    with closing(kafka.KafkaProducer(bootstrap_servers=broker.bootstrap_servers, acks=1)) as producer:
+        for event in (b"a", b"b"):
+            acknowledged = producer.send("orders", event)
+            end = time.monotonic() + 0.1
+            while time.monotonic() < end:
+                sum(range(1000))
+            acknowledged.get(10)
+
+
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_every_replay_of_a_killed_leader_loses_what_the_client_was_told_of() -> None:
+    options = options_of(How(topics=["orders"], nodes=3), None, Budget())
+    program, setting = Function(send_between_other_work), options.setting
+    faultless, targets, _ = learn(program, setting)
+    name = "node killed before its followers had it: Produce 1 of 2 to orders-0"
+    (trial,) = (trial for trial in plan_of(targets, 3) if str(trial) == name)
+
+    def replayed(_: int) -> str:
+        judgement = judge(run_once(program, setting, trial.rules, 20), faultless, options.promise)
+        return ", ".join((judgement.outcome.value, *judgement.kinds))
+
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = Counter(pool.map(replayed, range(20)))
+
+    assert outcomes == {"broken, missing": 20}
+    # kafka-python leaves sockets to the garbage collector.
+    gc.collect()
 
 
 @pytest.mark.parametrize(("attempts", "outcome"), [(2, Outcome.HELD), (1, Outcome.ERROR)])

@@ -156,7 +156,11 @@ async def test_order(fauxka, fauxka_bootstrap):
 @pytest.mark.parametrize(
     ("mark", "fixture", "words"),
     [
-        ("bugdet=2", "fauxka", "fauxka_hunt: bugdet: there is no such argument; allowed: topics, groups, event_id, *"),
+        (
+            "bugdet=2",
+            "fauxka",
+            "fauxka_hunt: bugdet: there is no such argument; allowed: topics, groups, processed, event_id, *",
+        ),
         ("budget='soon'", "fauxka", "fauxka_hunt: budget: 'soon' is no budget; *"),
         ("budget=2", "tmp_path", "fauxka_hunt: the test has no fixture of a broker; allowed: fauxka, *"),
         ("'60s'", "fauxka", "fauxka_hunt: '60s' has no name; allowed: budget='60s' and others"),

@@ -97,6 +97,60 @@ def test_at_most_once_allows_a_missing_event_and_none_twice() -> None:
     assert judged([b"a", b"b", b"b"], [b"a", b"b"], Promise.AT_MOST_ONCE).kinds == {"too many"}
 
 
+@pytest.mark.parametrize(
+    ("events", "is_in_order"),
+    [
+        ([b"a", b"b", b"a", b"b", b"c"], True),  # The program began again, and has repeated all that follows.
+        ([b"a", b"a", b"b", b"c"], True),
+        ([b"a", b"c", b"b", b"c"], False),
+        ([b"a", b"b", b"c", b"a"], False),  # A reader has an old event as the newest one.
+    ],
+)
+def test_repeated_events_are_in_order_if_all_that_follows_is_repeated(
+    events: Sequence[bytes], *, is_in_order: bool
+) -> None:
+    judgement = judged(events, [b"a", b"b", b"c"], Promise.AT_LEAST_ONCE_IN_ORDER)
+
+    assert judgement.kinds == (frozenset() if is_in_order else {"reordered"})
+    assert judged(events, [b"a", b"b", b"c"], Promise.AT_LEAST_ONCE).outcome is Outcome.HELD
+
+
+def test_a_program_that_has_failed_may_have_repeated_a_part() -> None:
+    failed = replace(run_of([b"a", b"b", b"a"]), ending=Ending(1, 1.0))
+
+    assert judge(failed, run_of([b"a", b"b"]), Promise.AT_LEAST_ONCE_IN_ORDER).outcome is Outcome.ERROR
+
+
+@pytest.mark.parametrize(
+    ("events", "exit_code", "reason"),
+    [
+        ([b"1", b"1", b"2"], 0, ""),
+        ([b"2"], 0, ""),  # What a state was before does not matter.
+        ([b"1"], 0, "the last event of key 'key' is '1', not '2'"),
+        ([], 0, "key 'key' has no event"),
+        ([b"1"], 1, ""),
+        ([b"1", b"3"], 1, "the last event of key 'key' is '3', which it never has without faults"),
+    ],
+)
+def test_effectively_once_is_judged_by_the_last_event_of_each_key(
+    events: Sequence[bytes], exit_code: int, reason: str
+) -> None:
+    run = replace(run_of(events), ending=Ending(exit_code, 1.0))
+
+    judgement = judge(run, run_of([b"1", b"2"]), Promise.EFFECTIVELY_ONCE)
+
+    assert judgement.kinds == ({"state"} if reason else frozenset())
+    if reason:
+        assert judgement.reasons[0] == f"orders: {reason}"
+
+
+def test_an_event_without_a_key_is_a_state_of_its_own() -> None:
+    faultless = run_of([b"1"], [b"a", b"b"])
+
+    assert judge(run_of([b"1"], [b"b", b"a", b"a"]), faultless, Promise.EFFECTIVELY_ONCE).outcome is Outcome.HELD
+    assert judge(run_of([b"1"], [b"b"]), faultless, Promise.EFFECTIVELY_ONCE).kinds == {"missing"}
+
+
 def finding_of(kind: str, cause: str, first: int, last: int, request_ids: Sequence[int] = ()) -> GroupFinding:
     return GroupFinding(
         kind=kind,

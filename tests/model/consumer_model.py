@@ -1,257 +1,58 @@
 """A group of consumers that reads a topic with planted faults, and knows offset by offset what went wrong.
 
-Everything is reported to a ConsumptionRecorder as a broker does it. The model keeps a plain entry for each offset, and
-no ranges: who got it last, whether it was committed since, and why it was passed over.
+Each step is done by a GroupBroker: one that only reports what a broker would report, or a real one. The model keeps a
+plain entry for each offset, and no ranges: who got it last, whether it was committed since, and why it was passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from random import Random
+from collections.abc import Callable, Iterable
 
-from fauxka.faults.consumption.consumption_recorder import ConsumptionRecorder
-from fauxka.faults.consumption.events import EndedTransaction, GroupRecords, Offset
-from fauxka.faults.consumption.judge import LogEnds
-from fauxka.protocol.error_codes import ErrorCode
-from fauxka.protocol.fetch_codec import FetchedPartition
-from fauxka.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
-from fauxka.protocol.primitives import Writer
-from fauxka.protocol.stored_records.group_log_records import (
-    GroupMetadataKey,
-    GroupMetadataValue,
-    MemberMetadata,
-    OffsetCommitKey,
-    OffsetCommitValue,
-)
-from fauxka.storage.deleted_records import DeletedRecords, DeletionCause
+from fauxka.faults.consumption.group_verdict import GroupFinding, GroupVerdict
 
-GROUP, TOPIC = "billing", "orders"
-PRODUCER = 7
+from .consumed_topic import ConsumedTopic
+from .consumer_members import Delivered, Partition
+from .consumer_place import Place
+from .group_broker import Consumer, GroupBroker, Truth
+from .recorded_broker import RecordedBroker
 
-# Kind, cause, partition, offset; of a refused commit the offset is -1.
-Truth = tuple[str, str, int, int]
+# Kinds that are about records: no marker, and no aborted record for a group that reads committed records, has them.
+OF_RECORDS = frozenset({"delivered_twice", "never_delivered", "delivered_out_of_order", "processed_twice"})
 
 
-@dataclass(eq=False)
-class FakeConnection:
-    connection_id: int
-    client_host: str = "127.0.0.1"
-
-
-@dataclass
-class FakeRequest:
-    connection: FakeConnection
-    kept_client_id: str | None
-    request_id: int = 0
-
-
-@dataclass
-class Delivered:
-    """The last delivery of one offset."""
-
-    by: Consumer
-    is_committed: bool = False
-
-
-@dataclass
-class Place:
-    """Where a consumer is in a partition, and why: "start", "seek" or "reset"."""
-
-    position: int
-    why: str = "start"
-    is_new: bool = True
-    # The position to which the fetches came, before a jump that is not fetched yet; None for a start without one.
-    expected: int | None = None
-    has_jumped: bool = False
-    # Where it was before it went back.
-    back_until: int = 0
-    out_of_range: bool = False
-
-
-@dataclass(eq=False)
-class Consumer:
-    """A consumer. joined, left: in changes of the group."""
-
-    name: str
-    client_id: str
-    connection: FakeConnection
-    joined: int
-    left: int | None = None
-    places: dict[int, Place] = field(default_factory=dict[int, Place])
-
-
-@dataclass
-class Partition:
-    """The log of a partition, and what the group did with each offset."""
-
-    start: int = 0
-    end: int = 0
-    committed: int | None = None
-    has_lost_commit: bool = False
-    taken_back: str = "commit_moved_back"
-    delivered: dict[int, Delivered] = field(default_factory=dict[int, Delivered])
-    passed: dict[int, str] = field(default_factory=dict[int, str])
-
-    @property
-    def delivered_end(self) -> int | None:
-        return max(self.delivered) + 1 if self.delivered else None
-
-
-class ConsumerModel:
-    """The group, its logs and the truth about them."""
+class ConsumerModel(ConsumedTopic):
+    """The group, its fetches and commits, and the truth about them."""
 
     def __init__(self, seed: int) -> None:
-        self.random = Random(seed)
-        self.recorder = ConsumptionRecorder(lambda _: None)
-        self.partitions = [Partition() for _ in range(self.random.choice([1, 2, 3]))]
-        self.has_one_client_id = self.random.random() < 0.3
-        self.consumers: list[Consumer] = []
-        self.former: list[Consumer] = []
-        self.truth: set[Truth] = set()
+        super().__init__(seed)
+        self.broker = self.make_broker()
         self.has_faults = True
-        self.request_id = self.generation = self.names = self.turn = 0
+        self.last_first: dict[tuple[str, int], int] = {}
 
-    # -- the log
-
-    def produce(self) -> None:
-        partition = self.random.choice(self.partitions)
-        partition.end += self.random.randint(1, 6)
-
-    def delete(self) -> None:
-        """Retention deletes the first records."""
-        index = self.random.randrange(len(self.partitions))
-        partition = self.partitions[index]
-        start = min(partition.end, partition.start + self.random.randint(1, 6))
-        deleted = DeletedRecords(partition.start, start, DeletionCause.RETENTION_MS, 0)
-        partition.start = start
-        self.recorder.deleted(TOPIC, index, deleted)
-
-    def truncate(self) -> None:
-        """An unclean election takes back the last records."""
-        index = self.random.randrange(len(self.partitions))
-        partition = self.partitions[index]
-        partition.end = max(partition.start, partition.end - self.random.randint(1, 4))
-        for offset in [each for each in partition.delivered if each >= partition.end]:
-            del partition.delivered[offset]
-            self.add("delivered_and_truncated", "truncated", index, offset)
-        partition.passed = {offset: why for offset, why in partition.passed.items() if offset < partition.end}
-        if partition.committed is not None:
-            self._pass(partition, partition.end, partition.committed, "truncated")
-        for consumer in self.consumers:
-            place = consumer.places.get(index)
-            if place is not None and not place.is_new and not place.has_jumped and not place.out_of_range:
-                place.position = min(place.position, partition.end)
-            if place is not None:
-                place.back_until = min(place.back_until, partition.end)
-            if place is not None and place.has_jumped and place.expected is not None:
-                place.expected = min(place.expected, partition.end)
-        self.recorder.truncated(TOPIC, index, partition.end)
-
-    def find_ends(self, topic: str, partition: int) -> LogEnds:
-        del topic
-        each = self.partitions[partition]
-        return LogEnds(each.start, each.end, each.end)
-
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
-        del topic, partition, first, end
-        return []
-
-    # -- members
-
-    def join(self) -> None:
-        if len(self.consumers) < 3:
-            self.consumers.append(self._new_consumer())
-            self._rebalance()
-
-    def crash(self) -> None:
-        """A consumer is gone, without a commit."""
-        if self.consumers:
-            self._remove(self.random.choice(self.consumers))
-            self._rebalance()
-
-    def restart(self) -> None:
-        """A consumer crashes, and its successor joins."""
-        if self.consumers:
-            gone = self.random.choice(self.consumers)
-            self._remove(gone)
-            self.consumers.append(self._new_consumer(gone.client_id))
-            self._rebalance()
-
-    def rebalance_after_commits(self) -> None:
-        for consumer in self.consumers:
-            for index in list(consumer.places):
-                self._commit_position(consumer, index)
-        self._rebalance()
-
-    def _new_consumer(self, client_id: str | None = None) -> Consumer:
-        self.names += 1
-        own = "worker" if self.has_one_client_id else f"worker-{self.names}"
-        return Consumer(f"member-{self.names}", client_id or own, FakeConnection(self.names), self.turn + 1)
-
-    def _remove(self, consumer: Consumer) -> None:
-        consumer.left = self.turn + 1
-        self.consumers.remove(consumer)
-        self.former.append(consumer)
-
-    def _rebalance(self) -> None:
-        self.turn += 1
-        self.generation += 1
-        self.random.shuffle(self.consumers)
-        for consumer in self.consumers:
-            consumer.places.clear()
-        for index, partition in enumerate(self.partitions):
-            if self.consumers:
-                owner = self.consumers[index % len(self.consumers)]
-                owner.places[index] = self._start(partition)
-        members = tuple(
-            MemberMetadata(
-                member_id=each.name,
-                client_id=each.client_id,
-                client_host="/127.0.0.1",
-                session_timeout=1000,
-                subscription=b"",
-                assignment=_assignment(list(each.places)),
-            )
-            for each in self.consumers
-        )
-        value = GroupMetadataValue(
-            protocol_type="consumer",
-            generation=self.generation,
-            protocol="range",
-            leader=members[0].member_id if members else None,
-            current_state_timestamp=0,
-            members=members,
-        )
-        self.recorder.add(GroupRecords(GROUP, [(GroupMetadataKey(GROUP).encode(), value.encode())]))
-
-    def _start(self, partition: Partition) -> Place:
-        if partition.committed is not None:
-            return Place(partition.committed, expected=partition.committed)
-        why = "reset" if partition.has_lost_commit else "start"
-        position = self.random.choice([partition.start, partition.end])
-        return Place(position, why)
+    def make_broker(self) -> GroupBroker:
+        """Return the broker that does what the model decides."""
+        return RecordedBroker(self.random, self.protocol, self, reads_committed=self.reads_committed)
 
     # -- fetches
 
     def fetch(self) -> None:
-        self._with_place(self._fetch)
+        self._with_place(self.fetch_from)
 
     def fetch_without_response(self) -> None:
-        self._with_place(lambda consumer, index: self._fetch(consumer, index, is_written=False))
+        self._with_place(lambda consumer, index: self.fetch_from(consumer, index, is_written=False))
 
     def hang(self) -> None:
         def hang(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if place.why == "seek" or place.has_jumped or place.back_until > place.position:
+            if place.why == "seek" or place.has_jumped or place.unaware_of or place.back_until > place.position:
                 return
             first = place.position
-            end = self._fetch(consumer, index)
+            end = self.fetch_from(consumer, index)
             if end is None or place.position == first:
                 return
             is_hanging = self.random.random() < 0.5
             for _ in range(5 if is_hanging else 1):
-                self._report(consumer, index, first, end)
+                self._fetch_again(consumer, index, first, end)
             for offset in range(first, end):
                 self.partitions[index].delivered[offset] = Delivered(consumer)
                 if is_hanging:
@@ -264,72 +65,139 @@ class ConsumerModel:
     def seek(self) -> None:
         def seek(consumer: Consumer, index: int) -> None:
             place, partition = consumer.places[index], self.partitions[index]
-            if place.is_new or place.has_jumped or place.out_of_range:
+            if not place.is_settled or place.was_truncated:
                 return
             target = self.random.randint(partition.start, partition.end)
-            if target == place.position or target == self._last_first.get((consumer.name, index)):
+            if target == place.position or target == self.last_first.get((consumer.name, index)):
                 return
             if target > place.position:
                 place.why = "seek"
             else:
                 place.back_until = max(place.back_until, place.position)
-            place.expected, place.position, place.has_jumped = place.position, target, True
+            place.position, place.has_jumped = target, True
 
         self._with_place(seek)
 
     _last_first: dict[tuple[str, int], int]
 
-    def _fetch(self, consumer: Consumer, index: int, *, is_written: bool = True) -> int | None:
+    def fetch_from(self, consumer: Consumer, index: int, *, is_written: bool = True) -> int | None:
         """Fetch from the position. Return the end of what was delivered."""
-        place, partition = consumer.places[index], self.partitions[index]
+        partition = self.partitions[index]
+        if self.protocol == "none" and consumer.places[index].is_new and not consumer.places[index].out_of_range:
+            # A client without a group looks its committed offset up when it begins to read.
+            consumer.places[index] = self.start(index)
+        place = consumer.places[index]
         if not partition.start <= place.position <= partition.end:
             self._fetch_out_of_range(consumer, index)
             return None
-        if place.position == partition.end:
+        readable_end = self._readable_end(partition)
+        if place.position >= readable_end:
             return None
         first = place.position
-        end = min(partition.end, first + self.random.randint(1, 5))
         if not is_written:
-            request = self._request(consumer)
-            self.recorder.fetched(request, [(TOPIC.encode(), _answer(index, first, end))])
-            self.recorder.numbered(self.request_id, consumer.connection, is_written=False)
-            self.recorder.lost(self.request_id)
+            self.broker.lose_response(consumer, index, first, readable_end)
             return None
-        self._report(consumer, index, first, end)
-        if place.is_new or place.has_jumped or place.out_of_range:
-            expected = partition.delivered_end if place.expected is None else place.expected
-            if expected is not None:
-                cause = "seek" if place.why == "seek" else "reset_to_latest"
-                self._pass(partition, expected, first, cause)
+        end = self.broker.fetch(consumer, index, first, readable_end)
+        self.delivered(index, first, end)
+        self._pass_to(place, partition, first)
         for offset in range(first, end):
             self._deliver(consumer, place, index, offset)
         place.position, place.is_new, place.has_jumped, place.out_of_range = end, False, False, False
-        place.expected = None
-        self._last_first[consumer.name, index] = first
+        place.expected = place.came_to = end
+        place.was_truncated, place.unaware_of = False, ""
+        self.last_first[consumer.name, index] = first
+        partition.position = end
+        if self.protocol == "none" and consumer.client_id not in self.linked:
+            self.linked.add(consumer.client_id)
+            self._commit(consumer, index, end)
         return end
 
-    def _pass(self, partition: Partition, first: int, end: int, cause: str) -> None:
+    def _pass_to(self, place: Place, partition: Partition, first: int) -> None:
+        """Note what a consumer passes over that does not go on where it was."""
+        if place.is_settled and not place.unaware_of:
+            return
+        expected = partition.delivered_end if place.expected is None else place.expected
+        is_first = partition.is_late and not partition.delivered and partition.begun_at is None
+        if expected is None and is_first:
+            expected = partition.start
+        if expected is not None:
+            cause = "seek" if place.why == "seek" else "reset_to_latest"
+            cause = "partition_seen_late" if is_first else place.unaware_of or cause
+            self.pass_over(partition, expected, first, cause)
+
+    def _fetch_again(self, consumer: Consumer, index: int, first: int, end: int) -> None:
+        self.broker.fetch_again(consumer, index, first, end)
+        self.delivered(index, first, end)
+
+    def delivered(self, index: int, first: int, end: int) -> None:
+        """Note offsets that were sent to a consumer, for a model that does more with them."""
+
+    def read_as_outsider(self) -> None:
+        """A client that has nothing to do with the group reads a partition."""
+        index = self.random.randrange(len(self.partitions))
+        partition = self.partitions[index]
+        readable_end = self._readable_end(partition)
+        if partition.start < readable_end:
+            self.broker.fetch(Consumer("outsider", "outsider", -1, 0), index, partition.start, readable_end)
+
+    def _readable_end(self, partition: Partition) -> int:
+        return partition.stable_end if self.reads_committed else partition.end
+
+    def rebalance_over_a_fetch(self) -> None:
+        """A consumer gets records by a Fetch from before it begins again after a rebalance, and drops them."""
+
+        if self.protocol == "classic":
+            self._with_place(self._rebalance_over_a_fetch)
+
+    def _rebalance_over_a_fetch(self, consumer: Consumer, index: int) -> None:
+        place, partition = consumer.places[index], self.partitions[index]
+        if not place.is_settled or place.unaware_of or place.position < partition.start:
+            return
+        first, end = place.position, min(self._readable_end(partition), place.position + 3)
+        is_new = place.back_until <= first and partition.delivered.keys().isdisjoint(range(first, end))
+        is_early = self.random.random() < 0.5
+        self.broker.begin_fetch(consumer)
+
+        def between() -> None:
+            if is_new and index in consumer.places and self.random.random() < 0.5:
+                # The consumer has not got its assignment yet.
+                self.broker.begin_fetch(consumer)
+            if is_early:
+                self.broker.end_fetch(consumer, index, first, end)
+
+        self._commit_positions()
+        self.rebalance(between)
+        if not is_early:
+            self.broker.end_fetch(consumer, index, first, end)
         for offset in range(first, end):
-            if offset not in partition.delivered and offset not in partition.passed:
-                partition.passed[offset] = "deleted_before_read" if offset < partition.start else cause
+            partition.delivered.setdefault(offset, Delivered(consumer, is_late=True))
+
+    def rebalance_after_commits(self) -> None:
+        self._commit_positions()
+        self.rebalance()
+
+    def _commit_positions(self) -> None:
+        for consumer in self.consumers:
+            for index in list(consumer.places):
+                self._commit_position(consumer, index)
 
     def _deliver(self, consumer: Consumer, place: Place, index: int, offset: int) -> None:
         partition = self.partitions[index]
         before = partition.delivered.get(offset)
         is_back = place.why == "seek" or offset < place.back_until
-        if before is not None:
+        if before is not None and not before.is_late:
             if is_back:
                 cause = "seek"
             elif place.why == "reset":
                 cause = "reset"
             elif before.is_committed:
                 cause = partition.taken_back
-            elif self._is_restart(before.by, consumer):
+            elif self.is_restart(before.by, consumer):
                 cause = "restart_before_commit"
             else:
                 cause = "rebalance_before_commit"
             self.add("delivered_twice", cause, index, offset)
-        elif is_back and any(each > offset for each in partition.delivered):
+        elif before is None and is_back and any(each > offset for each in partition.delivered):
             self.add("delivered_out_of_order", "seek", index, offset)
         partition.delivered[offset] = Delivered(consumer)
 
@@ -338,21 +206,11 @@ class ConsumerModel:
 
     def _fetch_out_of_range(self, consumer: Consumer, index: int) -> None:
         place, partition = consumer.places[index], self.partitions[index]
-        answer = FetchedPartition(index, ErrorCode.OFFSET_OUT_OF_RANGE, fetch_offset=place.position)
-        self.recorder.fetched(self._request(consumer), [(TOPIC.encode(), answer)])
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
+        self.broker.fetch_out_of_range(consumer, index, place.position)
         if not place.out_of_range:
-            place.expected = place.position
-        place.out_of_range, place.why = True, "reset"
+            place.expected = min(place.position, place.came_to) if place.was_truncated else place.position
+        place.out_of_range, place.why, place.back_until, place.unaware_of = True, "reset", 0, ""
         place.position = self.random.choice([partition.start, partition.end])
-
-    def _report(self, consumer: Consumer, index: int, first: int, end: int) -> None:
-        """Report a Fetch that is written, at once or after a wait."""
-        self.recorder.fetched(self._request(consumer), [(TOPIC.encode(), _answer(index, first, end))])
-        is_late = self.random.random() < 0.3
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=not is_late)
-        if is_late:
-            self.recorder.written(self.request_id)
 
     # -- commits
 
@@ -362,7 +220,7 @@ class ConsumerModel:
     def commit_back(self) -> None:
         def back(consumer: Consumer, index: int) -> None:
             committed = self.partitions[index].committed
-            if committed:
+            if committed and (self.protocol != "none" or consumer.client_id in self.linked):
                 self._commit(consumer, index, self.random.randrange(committed))
 
         self._with_place(back)
@@ -370,14 +228,17 @@ class ConsumerModel:
     def commit_beyond(self) -> None:
         def beyond(consumer: Consumer, index: int) -> None:
             place = consumer.places[index]
-            if not place.is_new and not place.has_jumped and not place.out_of_range:
+            if place.is_settled and bool(place.unaware_of) == place.was_truncated:
                 self._commit(consumer, index, place.position + self.random.randint(1, 4))
 
         self._with_place(beyond)
 
     def commit_for_another(self) -> None:
         """A member commits a partition of another one, and it is accepted."""
+        if self.protocol == "none":
+            return
         if len(self.consumers) < 2:
+            self.join()
             return
         consumer, other = self.random.sample(self.consumers, 2)
         delivered = [index for index in other.places if self.partitions[index].delivered]
@@ -386,14 +247,13 @@ class ConsumerModel:
             if self._commit(consumer, index, self.random.choice(list(self.partitions[index].delivered))):
                 self.add("stale_member_committed", "accepted", index, -1)
 
-    def commit_refused(self) -> None:
-        if self.former and self.former[-1].places:
+    def commit_late(self) -> None:
+        """A consumer that has left commits, and is refused."""
+        if self.protocol != "none" and self.former and self.former[-1].places:
             consumer = self.former[-1]
-            index = self.random.choice(list(consumer.places))
+            index = self.random.choice([each for each in consumer.places if each < len(self.partitions)])
+            self.broker.commit_late(consumer, index, 1)
             self.add("stale_member_committed", "refused", index, -1)
-            self._report_commit(consumer, index, 1)
-            self.recorder.refused(ErrorCode.UNKNOWN_MEMBER_ID)
-            self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
 
     def administrator_commits(self) -> None:
         index = self.random.randrange(len(self.partitions))
@@ -406,9 +266,9 @@ class ConsumerModel:
                 self.add("commit_moved_back", "other_client", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
-            self._pass(partition, expected, offset, "reset")
+            self.pass_over(partition, expected, offset, "reset")
         self._set_committed(index, offset)
-        self.recorder.add(GroupRecords(GROUP, [_offset_record(index, offset)]))
+        self.broker.set_offset(index, offset)
 
     def lose_commits(self) -> None:
         """The committed offset of a partition expires."""
@@ -416,11 +276,11 @@ class ConsumerModel:
         partition = self.partitions[index]
         if partition.committed is not None:
             partition.committed, partition.has_lost_commit, partition.taken_back = None, True, "reset"
-            self.recorder.add(GroupRecords(GROUP, [(OffsetCommitKey(GROUP, TOPIC, index).encode(), None)]))
+            self.broker.delete_offset(index)
 
     def _commit_position(self, consumer: Consumer, index: int) -> None:
         place = consumer.places[index]
-        if not place.is_new and not place.has_jumped and not place.out_of_range:
+        if place.is_settled:
             self._commit(consumer, index, place.position)
 
     def _commit(self, consumer: Consumer, index: int, offset: int) -> bool:
@@ -428,14 +288,9 @@ class ConsumerModel:
         partition = self.partitions[index]
         is_transactional, is_aborted = self.random.random() < 0.2, self.random.random() < 0.3
         is_aborted = is_aborted and self.has_faults
-        self._report_commit(consumer, index, offset)
-        producer_id = PRODUCER if is_transactional else -1
-        self.recorder.add(GroupRecords(GROUP, [_offset_record(index, offset)], 0, producer_id))
-        self.recorder.numbered(self.request_id, consumer.connection, is_written=True)
-        if is_transactional:
-            self.recorder.add(EndedTransaction(0, PRODUCER, not is_aborted))
-            if is_aborted:
-                return False
+        self.broker.commit(consumer, index, offset, is_aborted=is_aborted if is_transactional else None)
+        if is_transactional and is_aborted:
+            return False
         before = partition.committed
         if before is not None and offset < before:
             partition.taken_back = "commit_moved_back"
@@ -443,12 +298,20 @@ class ConsumerModel:
                 self.add("commit_moved_back", "member", index, each)
         expected = min(partition.delivered, default=None) if before is None else before
         if expected is not None:
-            for each in range(expected, offset):
-                if each not in partition.delivered and each not in partition.passed:
-                    self.add("commit_beyond_delivery", "member", index, each)
-            self._pass(partition, expected, offset, "committed_beyond_delivery")
+            self._commit_beyond(consumer, index, expected, offset)
         self._set_committed(index, offset)
         return True
+
+    def _commit_beyond(self, consumer: Consumer, index: int, expected: int, offset: int) -> None:
+        """Note what a commit passes over that the group has not got."""
+        partition, place = self.partitions[index], consumer.places.get(index)
+        if place is not None and place.unaware_of and place.expected is not None:
+            passed = max(expected, place.expected), min(offset, place.position)
+            self.pass_over(partition, *passed, place.unaware_of)
+        for each in range(expected, offset):
+            if each not in partition.delivered and each not in partition.passed:
+                self.add("commit_beyond_delivery", "member", index, each)
+        self.pass_over(partition, expected, offset, "committed_beyond_delivery")
 
     def _set_committed(self, index: int, offset: int) -> None:
         partition = self.partitions[index]
@@ -456,66 +319,72 @@ class ConsumerModel:
         for each, delivered in partition.delivered.items():
             delivered.is_committed |= each < offset
 
-    def _report_commit(self, consumer: Consumer, index: int, offset: int) -> None:
-        commit = (GROUP, consumer.name, self.generation)
-        self.recorder.committing(self._request(consumer), commit, [Offset(TOPIC, index, offset)])
-
     # -- the run
-
-    def _request(self, consumer: Consumer) -> FakeRequest:
-        self.request_id += 1
-        return FakeRequest(consumer.connection, consumer.client_id)
 
     def _with_place(self, act: Callable[[Consumer, int], object]) -> None:
         places = [(consumer, index) for consumer in self.consumers for index in consumer.places]
         if places:
             act(*self.random.choice(places))
 
-    def add(self, kind: str, cause: str, index: int, offset: int) -> None:
-        self.truth.add((kind, cause, index, offset))
+    @property
+    def faults(self) -> list[Callable[[], None]]:
+        """Return the steps in which something goes wrong, or that are needed for it."""
+        return [
+            self.join, self.crash, self.restart, self.exceed_poll_interval, self.rebalance_after_commits,
+            self.rebalance_over_a_fetch, self.hang, self.seek, self.commit_back, self.commit_beyond,
+            self.commit_for_another, self.commit_late, self.administrator_commits, self.lose_commits, self.delete,
+            self.truncate, self.leave_transaction_open, self.add_partition, self.recreate_topic, self.read_as_outsider,
+        ]  # fmt: skip
 
     def run(self, steps: int, *, with_faults: bool = True) -> None:
-        self._last_first = {}
         self.has_faults = with_faults
         clean = [self.produce, self.fetch, self.fetch, self.commit, self.fetch_without_response]
-        clean += [self.rebalance_after_commits] if not with_faults else []
-        faults = [
-            self.join, self.crash, self.restart, self.rebalance_after_commits, self.hang, self.seek, self.commit_back,
-            self.commit_beyond, self.commit_for_another, self.commit_refused, self.administrator_commits,
-            self.lose_commits, self.delete, self.truncate,
-        ]  # fmt: skip
+        clean += [self.produce_transaction] if self.random.random() < 0.5 else []
+        clean += [self.rebalance_after_commits, self.rebalance_over_a_fetch] if not with_faults else []
         self.join()
-        planted = self.random.sample(faults, self.random.randint(1, 4)) if with_faults else []
+        planted = self.random.sample(self.faults, self.random.randint(1, 4)) if with_faults else []
         for _ in range(steps):
             self.random.choice(clean if not planted or self.random.random() < 0.75 else planted)()
 
+    def verdict(self) -> GroupVerdict:
+        """Return the verdict that is compared with what is expected."""
+        return self.broker.verdict()
+
     def expected(self) -> set[Truth]:
-        """Return the truth, with what was passed over and never delivered."""
+        """Return the truth, with what was passed over and never delivered, and where the group waits."""
         found = set(self.truth)
         for index, partition in enumerate(self.partitions):
             expected = partition.delivered_end if partition.committed is None else partition.committed
             if expected is not None:
-                self._pass(partition, expected, partition.start, "deleted_before_read")
+                self.pass_over(partition, expected, partition.start, "deleted_before_read")
             for offset, why in partition.passed.items():
                 if offset not in partition.delivered and offset < partition.end:
                     found.add(("never_delivered", why, index, offset))
-        return found
+            may_wait = self.reads_committed or not any(each.delivered for each in self.partitions)
+            if may_wait and partition.stable_end < partition.end and self._position(partition) == partition.stable_end:
+                blocked = range(partition.stable_end, partition.end)
+                found |= {("blocked", "open_transaction", index, offset) for offset in blocked}
+        return {each for each in found if each[0] not in OF_RECORDS or self.is_record(each[2], each[3])}
+
+    def _position(self, partition: Partition) -> int | None:
+        """Return where the group is in a partition, as far as its fetches and commits show it."""
+        if partition.position is not None:
+            return partition.position
+        return partition.delivered_end if partition.committed is None else partition.committed
+
+    def found(self) -> set[Truth]:
+        """Return the findings of the verdict as truths. Those about records have at least one."""
+        verdict = self.verdict()
+        assert verdict.findings_left_out == 0
+        assert all(each.offsets[0] <= each.offsets[1] for each in verdict.findings)
+        found = {
+            (each.kind, each.cause, each.partition, offset) for each in verdict.findings for offset in offsets_of(each)
+        }
+        return {each for each in found if each[0] not in OF_RECORDS or self.is_record(each[2], each[3])}
 
 
-def _answer(index: int, first: int, end: int) -> FetchedPartition:
-    return FetchedPartition(index, ErrorCode.NONE, records_bytes=1, fetch_offset=first, last_offset=end - 1)
-
-
-def _offset_record(index: int, offset: int) -> tuple[bytes, bytes]:
-    value = OffsetCommitValue(offset=offset, commit_timestamp=0)
-    return OffsetCommitKey(GROUP, TOPIC, index).encode(), value.encode()
-
-
-def _assignment(partitions: list[int]) -> bytes:
-    writer = Writer()
-    writer.int16(0)
-    assigned = ConsumerProtocolAssignment(
-        assigned_partitions=[TopicPartition(topic=TOPIC, partitions=partitions)] if partitions else []
-    )
-    assigned.write(writer, 0)
-    return writer.getvalue()
+def offsets_of(finding: GroupFinding) -> Iterable[int]:
+    """Return the offsets of a finding as a truth has them."""
+    if finding.kind == "stale_member_committed":
+        return [-1]
+    return range(finding.offsets[0], finding.offsets[1] + 1)

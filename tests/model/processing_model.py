@@ -6,49 +6,54 @@ from collections import Counter
 from random import Random
 
 from fauxka.faults.consumption.group_history import GroupHistory
+from fauxka.faults.consumption.group_verdict import GroupVerdict
+from fauxka.faults.consumption.judge import judge_group
 from fauxka.faults.consumption.processing import Processing, unreported_ranges
 
-from .consumer_model import GROUP, TOPIC, Consumer, ConsumerModel, Truth
+from .consumer_model import ConsumerModel
+from .group_broker import GROUP, TOPIC, Truth
+from .recorded_broker import RecordedBroker
 
 # Kinds of second deliveries, which count by what was processed.
 _TWICE = ("delivered_twice", "hanging")
 
 
 class ProcessingModel(ConsumerModel):
-    """processed: how often the application has processed each offset. markers: offsets of no records."""
+    """processed: how often the application has processed each offset."""
+
+    broker: RecordedBroker
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         # Of its own, so that the group does the same as without reports.
         self.application = Random(seed)
         self.processed: Counter[tuple[int, int]] = Counter()
-        self.markers: set[tuple[int, int]] = set()
         # Of each delivered record: the chances of a report, and of a second one.
         self.chance = self.application.choice([0.0, 0.7, 1.0])
         self.chance_twice = self.application.choice([0.0, 0.2])
 
-    def produce(self) -> None:
-        ends = [each.end for each in self.partitions]
-        super().produce()
-        for index, (before, partition) in enumerate(zip(ends, self.partitions, strict=True)):
-            self.markers |= {(index, each) for each in range(before, partition.end) if self.application.random() < 0.1}
-
     def truncate(self) -> None:
         super().truncate()
         self.processed = Counter({each: times for each, times in self.processed.items() if self._is_in_log(each)})
-        self.markers = {each for each in self.markers if self._is_in_log(each)}
+
+    def recreate_topic(self) -> None:
+        self.processed.clear()
+        super().recreate_topic()
 
     def _is_in_log(self, place: tuple[int, int]) -> bool:
         return place[1] < self.partitions[place[0]].end
 
-    def _report(self, consumer: Consumer, index: int, first: int, end: int) -> None:
-        super()._report(consumer, index, first, end)
-        records = [each for each in range(first, end) if (index, each) not in self.markers]
+    def delivered(self, index: int, first: int, end: int) -> None:
+        records = [each for each in range(first, end) if each not in self.partitions[index].without_record]
         done = [each for each in records if self.application.random() < self.chance]
         done += [each for each in done if self.application.random() < self.chance_twice]
         self.application.shuffle(done)
         self.processed.update((index, each) for each in done)
-        self.recorder.histories.processed(GROUP, (TOPIC, index), done)
+        self.broker.recorder.histories.processed(GROUP, (TOPIC, index), done)
+
+    def verdict(self) -> GroupVerdict:
+        history = self.broker.history
+        return judge_group(GROUP, history, self, self._processing(history))
 
     def expected(self) -> set[Truth]:
         delivered = super().expected()
@@ -76,7 +81,7 @@ class ProcessingModel(ConsumerModel):
             begun = [*partition.delivered, *processed]
             committed = partition.committed or 0
             for offset in range(min(begun, default=0), min(partition.end, max(committed, *processed, -1, -1) + 1)):
-                is_record = offset >= partition.start and (index, offset) not in self.markers
+                is_record = offset >= partition.start and offset not in partition.without_record
                 if not begun or not is_record or offset in processed:
                     continue
                 if offset < committed:
@@ -85,7 +90,7 @@ class ProcessingModel(ConsumerModel):
                     found.add(("never_processed", "passed_over", index, offset))
         return found
 
-    def processing(self, history: GroupHistory) -> dict[tuple[str, int], Processing]:
+    def _processing(self, history: GroupHistory) -> dict[tuple[str, int], Processing]:
         """Return the reports with the records that the log has, as the admin API reads them."""
         if not self.processed:
             return {}
@@ -100,4 +105,4 @@ class ProcessingModel(ConsumerModel):
     def _records(self, index: int, first: int, end: int) -> list[tuple[int, int]]:
         partition = self.partitions[index]
         offsets = range(max(first, partition.start), min(end, partition.end))
-        return [(each, each + 1) for each in offsets if (index, each) not in self.markers]
+        return [(each, each + 1) for each in offsets if each not in partition.without_record]

@@ -30,16 +30,19 @@ from fauxka.faults.consumption.events import (
     ShareReset,
     ShareStarted,
 )
-from fauxka.faults.consumption.judge import LogEnds
+from fauxka.faults.consumption.group_history import GroupHistory
+from fauxka.faults.consumption.judge import LogEnds, judge_group
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
 from ..manual_clock import ManualClock
-from .consumer_model import FakeConnection
+from .recorded_broker import FakeConnection
 
 GROUP, TOPIC = "couriers", "orders"
-KEY = ShareKey(GROUP, bytes(16), 0)
+TOPIC_ID = bytes(16)
 LOCK_MS, DELIVERIES_MAX = 1000, 3
+# Of groups whose partition is added late.
+LATE_SHARE = 0.2
 
 # Kind, cause, offset.
 Truth = tuple[str, str, int]
@@ -62,6 +65,10 @@ class Record:
     was_delivered: list[Delivery] = field(default_factory=list[Delivery])
     is_done: bool = False
 
+    @property
+    def was_ever_delivered(self) -> bool:
+        return any(each.request.is_written for each in [*self.was_delivered, *self.life])
+
 
 class ShareGroupModel:
     """The group, its partition and the truth about both."""
@@ -80,7 +87,17 @@ class ShareGroupModel:
         self.written: dict[int, StateBatch] = {}
         self.has_reset = False
         self.start_offset = 0
+        self.key = ShareKey(GROUP, TOPIC_ID, 0)
+        if self.random.random() < LATE_SHARE:
+            self._begin_late()
         self.partition = self._led()
+
+    def _begin_late(self) -> None:
+        """Have a partition that is added when the group uses the first one, and that the group begins at its end."""
+        self.recorder.add(ShareStarted(self.key, 0, (), 0, 1))
+        self.key = self.key._replace(partition=1)
+        self.log_end = self.start_offset = self.random.randint(1, 5)
+        self.passed = dict.fromkeys(range(self.log_end), "partition_seen_late")
 
     # -- the broker
 
@@ -95,7 +112,7 @@ class ShareGroupModel:
             outputs=ShareOutputs(self._write, self._report),
         )
         end = partition.end_offset + 1
-        self.recorder.add(ShareStarted(KEY, self.log_start, partition.available(), end, 1))
+        self.recorder.add(ShareStarted(self.key, self.log_start, partition.available(), end, self.key.partition + 1))
         return partition
 
     def _write(self, start_offset: int, complete_count: int, batches: tuple[StateBatch, ...]) -> None:
@@ -105,7 +122,7 @@ class ShareGroupModel:
                 self.written[offset] = each._replace(first_offset=offset, last_offset=offset)
 
     def _report(self, changes: Sequence[ShareChange]) -> None:
-        self.recorder.add(ShareChanged(KEY, changes))
+        self.recorder.add(ShareChanged(self.key, changes))
         for change in changes:
             self._changed(change)
 
@@ -142,7 +159,7 @@ class ShareGroupModel:
             for offset in range(first, last + 1):
                 self._acquired(offset, Delivery(member, request))
         if acquired:
-            self.recorder.add(ShareAcquired(request, KEY, acquired))
+            self.recorder.add(ShareAcquired(request, self.key, acquired))
         self._number(request)
 
     def _acquired(self, offset: int, delivery: Delivery) -> None:
@@ -212,7 +229,7 @@ class ShareGroupModel:
             try:
                 self.partition.acknowledge(member, [(offset, offset, [ACCEPT])])
             except KafkaError as error:
-                self.recorder.add(ShareRefused(request, KEY, [(offset, offset)], error.code))
+                self.recorder.add(ShareRefused(request, self.key, [(offset, offset)], error.code))
                 self.ends.append(("acknowledgement_refused", "refused", offset, None))
             self._number(request)
             return
@@ -237,7 +254,7 @@ class ShareGroupModel:
             self.partition.release(member)
         end = self.partition.end_offset + 1
         self.partition.close()
-        self.recorder.add(ShareReset(KEY))
+        self.recorder.add(ShareReset(self.key))
         self.start_offset = self.random.randint(self.log_start, self.log_end)
         self.written.clear()
         for offset in range(min(end, self.partition.start_offset), self.start_offset):
@@ -259,7 +276,7 @@ class ShareGroupModel:
             record = self.records.get(offset)
             if record is None or (not record.life and not record.is_done):
                 self.passed.setdefault(offset, "deleted_before_read")
-            elif not record.is_done and any(each.request.is_written for each in record.life):
+            elif not record.is_done and record.was_ever_delivered:
                 if record.life[-1].ended is not None:
                     self.ends.append(("archived", "deleted_before_read", offset, None))
             elif not record.is_done:
@@ -268,9 +285,26 @@ class ShareGroupModel:
         for offset in range(self.log_start):
             self.records.setdefault(offset, Record()).is_done = True
 
+    def truncate(self) -> None:
+        """An unclean election takes back the last records, with what the group has stored of them."""
+        self._answer_all()
+        end = max(self.log_start, self.log_end - self.random.randint(1, 4))
+        self.partition.close()
+        for _, offset in self._held():
+            self.records[offset].life[-1].ended = "broker_restart"
+        for offset in [each for each in self.records if each >= end]:
+            record = self.records.pop(offset)
+            if record.was_ever_delivered:
+                self.ends.append(("delivered_and_truncated", "truncated", offset, None))
+        self.passed = {offset: why for offset, why in self.passed.items() if offset < end}
+        self.written = {offset: state for offset, state in self.written.items() if offset < end}
+        self.log_end, self.start_offset = end, min(self.start_offset, end)
+        self.recorder.truncated(TOPIC, self.key.partition, end)
+        self.partition = self._led()
+
     def run(self, steps: int) -> None:
         clean = [self.produce, self.acquire, self.acquire, self.acknowledge, self.answer]
-        faults = [self.acknowledge_late, self.leave, self.end_locks, self.crash, self.reset, self.delete]
+        faults = [self.acknowledge_late, self.leave, self.end_locks, self.crash, self.reset, self.delete, self.truncate]
         planted = self.random.sample(faults, self.random.randint(1, 4))
         for _ in range(steps):
             self.random.choice(clean if self.random.random() < 0.75 else planted)()
@@ -286,6 +320,20 @@ class ShareGroupModel:
         del topic, partition, first, end
         return []
 
+    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+        del topic, partition, offsets, committed_only
+        return True
+
+    def found(self) -> set[Truth]:
+        """Return the findings of the verdict as truths."""
+        verdict = judge_group(GROUP, self.recorder.histories.groups.get(GROUP, GroupHistory()), self)
+        assert verdict.findings_left_out == 0
+        return {
+            (each.kind, each.cause, offset)
+            for each in verdict.findings
+            for offset in range(each.offsets[0], each.offsets[1] + 1)
+        }
+
     def expected(self) -> set[Truth]:
         found: set[Truth] = set()
         for offset, delivery, life, lives_before in self.seconds:
@@ -298,7 +346,6 @@ class ShareGroupModel:
             if ended is None or ended.request.is_written:
                 found.add((kind, cause, offset))
         for offset, cause in self.passed.items():
-            record = self.records.get(offset, Record())
-            if not any(each.request.is_written for each in [*record.was_delivered, *record.life]):
+            if not self.records.get(offset, Record()).was_ever_delivered:
                 found.add(("never_delivered", cause, offset))
         return found

@@ -39,7 +39,7 @@ class ShownView:
 
 TIMELINE = ShownView("timeline", f"#timeline/{REPETITION}", "Recognised batches now")
 TOPIC = ShownView("topic", f"#topics/{ORDERS}", "cold brew")
-GROUP_VIEW = ShownView("group", f"#groups/{GROUP}", "Stable")
+GROUP_VIEW = ShownView("group", f"#groups/{GROUP}", "Stale member committed")
 FAULTS = ShownView("faults", "#faults", "hold at received")
 VERDICT = ShownView("verdict", f"#verdict/{PAYMENTS}", "Stored twice")
 NODES = ShownView("nodes", "#nodes", "Leader of")

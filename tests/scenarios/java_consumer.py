@@ -38,10 +38,16 @@ class JavaConsumer:
         if not set(events) <= set(self.events):
             raise ClientStuck(f"{self._options.process} reads nothing more")
 
+    def commit(self, offset: int | None = None) -> None:
+        call_process(self._program, self._options.process, "commit", offset=offset)
+
     def read_error(self) -> str:
         timeout_ms = int(SETTLE_SECONDS_MAX * 1000)
         error: str = call_process(self._program, self._options.process, "read_error", timeout_ms=timeout_ms)
         return error
+
+    def kill(self) -> None:
+        call_process(self._program, self._options.process, "kill")
 
     def close(self) -> None:
         call_process(self._program, self._options.process, "close")

@@ -3,11 +3,13 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from msgspec.structs import replace as replaced
+
 from fauxka.scenarios.clients.client import Delivery
 from fauxka.scenarios.expectations import Check, RunResult, check
 from fauxka.scenarios.report.stored_log import StoredBatch
 from fauxka.scenarios.report.timeline import Moment
-from fauxka.scenarios.scenario import Expectation
+from fauxka.scenarios.scenario import Expectation, ExpectedFinding
 
 
 def stored(name: str, base_offset: int, *, partition: int = 0, producer_id: int = 7, epoch: int = 0) -> StoredBatch:
@@ -20,6 +22,12 @@ class FinishedConsumer:
     resets: list[str]
 
     def read_until(self, events: Collection[str]) -> None:
+        raise AssertionError("the run has ended")
+
+    def commit(self, offset: int | None = None) -> None:
+        raise AssertionError("the run has ended")
+
+    def kill(self) -> None:
         raise AssertionError("the run has ended")
 
     def read_error(self) -> str:
@@ -40,7 +48,8 @@ SEEN = RunResult(
     },
     stored=[stored("A", 0), stored("B", 2), stored("B", 4, epoch=1)],
     cached=["A", "B"],
-    verdict={"records": {"in_log": 6}},
+    verdict={"records": {"in_log": 6}, "findings": []},
+    groups={"billing": {"findings": [{"kind": "hanging", "offsets": [5, 9], "why": "worker got the same offsets"}]}},
     streamed=["A-1", "A-2", "B-1", "B-2"],
     committed=[stored("A", 0)],
     ends=["NONE", "PRODUCER_FENCED"],
@@ -70,6 +79,21 @@ def test_errors_of_a_consumer_are_compared_in_order() -> None:
 def test_another_authentication_is_compared_if_it_is_expected() -> None:
     assert only(Expectation(authenticates_again=True)).passed
     assert not only(Expectation(authenticates_again=False)).passed
+
+
+def test_the_findings_on_a_group_are_compared() -> None:
+    hanging = ExpectedFinding(kind="hanging", offsets=[5, 9], why="the same offsets")
+
+    assert only(Expectation(groups={"billing": [hanging]})).passed
+    assert not only(Expectation(groups={"billing": []})).passed
+    assert not only(Expectation(groups={"billing": [hanging, hanging]})).passed
+    assert not only(Expectation(groups={"billing": [replaced(hanging, why="other offsets")]})).passed
+    assert not only(Expectation(groups={"billing": [replaced(hanging, offsets=[5, 8])]})).passed
+
+
+def test_the_findings_on_the_topic_are_compared_if_they_are_expected() -> None:
+    assert only(Expectation(findings=[])).passed
+    assert not only(Expectation(findings=[ExpectedFinding(kind="lost", offsets=[0, 1], why="")])).passed
 
 
 def test_what_a_consumer_has_read_is_compared_in_order() -> None:

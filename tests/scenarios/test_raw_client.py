@@ -11,7 +11,8 @@ ROWS = {
     "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
     "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash", "not-idempotent", "sequence-wrap",
     "zombie", "aborted-transaction", "failover", "coordinator-failover", "unclean-failover", "isolated-leader",
-    "min-isr", "rolling-restart", "revoked-acl", "token-expiry", "throttled",
+    "min-isr", "rolling-restart", "revoked-acl", "token-expiry", "throttled", "processed-twice", "skipped",
+    "commit-moved-back", "hanging-transaction",
 }  # fmt: skip
 # The raw client has no TLS.
 WITH_TLS = {"expired-certificate"}

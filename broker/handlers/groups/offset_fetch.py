@@ -114,10 +114,13 @@ class _GroupFetch:
 
     async def _topic(self, group_id: str, topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
         indexes = topic.partition_indexes
+        found = self._node.image.find_topic_by_id(topic.topic_id) if self._by_id else None
+        if self._node.consumption is not None:
+            name = topic.name if found is None else found.name
+            self._node.consumption.asked(self._context, group_id, name, indexes)
         if not self._by_id:
             partitions = await for_each(partial(self._partition, group_id, topic.name), indexes)
             return OffsetFetchResponseTopics(name=topic.name, partitions=partitions)
-        found = self._node.image.find_topic_by_id(topic.topic_id)
         if found is None:
             partitions = await for_each(lambda index: _no_offset(index, ErrorCode.UNKNOWN_TOPIC_ID), indexes)
             return OffsetFetchResponseTopics(topic_id=topic.topic_id, partitions=partitions)

@@ -1,6 +1,7 @@
 /** A broker in another process or container, called through its admin API. */
 
 import { AdminClient } from "./admin-client.js";
+import { type Flow, FlowVerdict, GroupVerdict } from "./consumers.js";
 import { Faults } from "./faults.js";
 import { Clock, Groups, Held, Journal, Producers, Topics, topicPath } from "./parts.js";
 import type { Header, NodeStatus, PartitionState, StoredRecord, Surroundings } from "./state.js";
@@ -11,6 +12,9 @@ type RecordFilter = Partial<Record<"partition" | "fromOffset" | "toOffset" | "li
 /** snapshots: of the state of producers. */
 type RestartOptions = { node?: number; snapshots?: "keep" | "drop" | "corrupt" };
 type CrashOptions = RestartOptions & { restartAfterMs?: number | null; noticed?: boolean };
+type ProcessedOffsets = { partition: number; offset: number | number[] };
+/** eventId: "value", "key", "header:NAME" or "json:PATH", by which the records are found. */
+type ProcessedEvents = { event: string | string[]; eventId: string };
 type WireRecord = Omit<StoredRecord, "key" | "value" | "headers"> &
   Record<"key" | "value", WireBytes> & { headers: Header<WireBytes>[] };
 
@@ -27,6 +31,21 @@ export class RemoteBroker extends AdminClient {
   /** Returns the verdict on a topic. eventId: "value", "key", "header:NAME" or "json:PATH", to find copies that were sent as new records. */
   async verdict(topic: string, eventId?: string): Promise<TopicVerdict> {
     return new TopicVerdict(await this.call("GET", "/v1/verdict", undefined, { topic, event_id: eventId }));
+  }
+
+  /** Returns the verdict on a consumer group. */
+  async groupVerdict(group: string): Promise<GroupVerdict> {
+    return new GroupVerdict(await this.call("GET", "/v1/verdict", undefined, { group }));
+  }
+
+  /** Returns the verdict on what an application makes of one topic in another. */
+  async flowVerdict({ eventId, ...flow }: Flow): Promise<FlowVerdict> {
+    return new FlowVerdict(await this.call("GET", "/v1/verdict", undefined, { ...flow, event_id: eventId }));
+  }
+
+  /** Reports records as processed by the application of a group. What is reported twice was processed twice. */
+  async processed(group: string, topic: string, records: ProcessedOffsets | ProcessedEvents): Promise<void> {
+    await this.call("POST", "/v1/processed", { group, topic, ...records });
   }
 
   /** Returns the records in the log of a topic, sorted by partition and offset. fromOffset, toOffset: both included. */

@@ -1,4 +1,5 @@
 export { RemoteBroker } from "./broker.js";
+export * from "./consumers.js";
 export * from "./errors.js";
 export { Rule, type ConnectionSelection, type RequestSelection } from "./faults.js";
 export type { JournalFilter } from "./parts.js";

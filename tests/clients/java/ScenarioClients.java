@@ -17,8 +17,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CloseOptions.GroupMembershipOperation;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
@@ -234,6 +237,7 @@ public final class ScenarioClients {
         private static final String SESSION_MS = "6000";
 
         private final KafkaConsumer<String, String> consumer;
+        private final TopicPartition partition;
         private final boolean isInGroup;
         private final String header;
         private final Set<String> seen = new HashSet<>();
@@ -252,7 +256,7 @@ public final class ScenarioClients {
                 config.put("session.timeout.ms", SESSION_MS);
             }
             consumer = new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer());
-            TopicPartition partition = new TopicPartition(text(call, "topic"), 0);
+            partition = new TopicPartition(text(call, "topic"), 0);
             if (isInGroup) {
                 consumer.subscribe(List.of(partition.topic()));
             } else {
@@ -260,12 +264,34 @@ public final class ScenarioClients {
             }
         }
 
-        /** Polls until all these events were seen, or until the timeout; returns the events that were read, in order. */
         @Override
         public JsonNode call(JsonNode call) {
-            if (text(call, "call").equals("read_error")) {
-                return JSON.getNodeFactory().textNode(readError(call.get("timeout_ms").asLong()));
+            switch (text(call, "call")) {
+                case "read_error" -> {
+                    return JSON.getNodeFactory().textNode(readError(call.get("timeout_ms").asLong()));
+                }
+                case "read_until" -> {
+                    return readUntil(call);
+                }
+                case "commit" -> commit(call.get("offset"));
+                default -> consumer.close(CloseOptions.groupMembershipOperation(GroupMembershipOperation.REMAIN_IN_GROUP));
             }
+            return JSON.nullNode();
+        }
+
+        private void commit(JsonNode offset) {
+            if (!isInGroup) {
+                return;
+            }
+            if (offset.isNull()) {
+                consumer.commitSync();
+            } else {
+                consumer.commitSync(Map.of(partition, new OffsetAndMetadata(offset.asLong())));
+            }
+        }
+
+        /** Polls until all these events were seen, or until the timeout; returns the events that were read, in order. */
+        private ArrayNode readUntil(JsonNode call) {
             long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(call.get("timeout_ms").asLong());
             Set<String> awaited = new HashSet<>();
             call.get("events").forEach(each -> awaited.add(each.asText()));
@@ -276,9 +302,6 @@ public final class ScenarioClients {
                     seen.add(event);
                     events.add(event);
                 }
-            }
-            if (isInGroup && seen.containsAll(awaited)) {
-                consumer.commitSync();
             }
             return events;
         }

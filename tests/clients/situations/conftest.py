@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from fauxka.testing import Broker
 
-from ..group_readers import READERS, TOPIC, MakeReader
+from ..group_readers import READERS, TOPIC, MakeReader, Reader
 from .situation import CONFIG, append
+
+
+@pytest.fixture(autouse=True)
+def sockets_of_kafka_python(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let kafka-python leave sockets open, within its own test."""
+    if "kafka-python" in request.node.name:
+        request.node.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +39,26 @@ def broker(shared: Broker) -> Broker:
     return shared
 
 
+@pytest.fixture
+def two_partitions(shared: Broker) -> Broker:
+    """One with ten records in each of two partitions."""
+    shared.reset()
+    shared.topics.create(TOPIC, partitions=2)
+    for partition in range(2):
+        append(shared, 10, partition)
+    return shared
+
+
 @pytest.fixture(params=READERS.values(), ids=list(READERS))
-def make_reader(request: pytest.FixtureRequest) -> MakeReader:
-    made: MakeReader = request.param
-    return made
+def make_reader(request: pytest.FixtureRequest) -> Iterator[MakeReader]:
+    """Makes readers, which are closed at the end of a test that has failed before it closed them."""
+    readers: list[Reader] = []
+
+    def make(*arguments: Any, **options: Any) -> Reader:
+        readers.append(request.param(*arguments, **options))
+        return readers[-1]
+
+    yield make
+    for reader in readers:
+        with suppress(reader.error):
+            reader.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fauxka.faults.consumption.group_verdict import GroupVerdict
 from fauxka.testing import Broker
 
-from ..group_readers import TOPIC, Reader
+from ..group_readers import PATIENCE_S, TOPIC, Reader
 
 GROUP = "billing"
 # Longer than the session of a member, and shorter than any retention.
@@ -16,6 +18,9 @@ CONFIG = {
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.heartbeat.interval.ms": "100",
     "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.min.session.timeout.ms": "100",
+    "group.share.heartbeat.interval.ms": "100",
+    "group.share.min.heartbeat.interval.ms": "100",
 }
 # The requests by which a client commits and leaves.
 LAST_REQUESTS = ("OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat")
@@ -33,9 +38,30 @@ class Found:
     partition: int = 0
 
 
-def append(broker: Broker, count: int) -> None:
-    """Append records to the partition."""
-    broker.topics.seed(TOPIC, [{"key": f"k{number}", "value": "v"} for number in range(count)])
+def append(broker: Broker, count: int, partition: int = 0) -> None:
+    """Append records to a partition."""
+    broker.topics.seed(TOPIC, [{"key": f"k{number}", "value": "v", "partition": partition} for number in range(count)])
+
+
+def read_until(readers: Sequence[Reader], is_done: Callable[[list[list[tuple[int, int]]]], bool]) -> None:
+    """Have readers read in turns, until what each has read so far, as partitions and offsets, is enough."""
+    read: list[list[tuple[int, int]]] = [[] for _ in readers]
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_done(read):
+        assert time.monotonic() < deadline, read
+        for reader, records in zip(readers, read, strict=True):
+            records += reader.poll()
+
+
+def verdict_of(broker: Broker) -> GroupVerdict:
+    """Return the verdict on the group."""
+    return broker.verdict(group=GROUP)
+
+
+def kinds_of(broker: Broker) -> list[str]:
+    """Return the kinds of findings on the group; none before it exists."""
+    exists = any(each.group_id == GROUP for each in broker.groups.list())
+    return [each.kind for each in verdict_of(broker).findings] if exists else []
 
 
 def assert_finds(verdict: GroupVerdict, *expected: Found) -> None:

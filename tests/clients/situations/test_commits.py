@@ -1,4 +1,4 @@
-"""Commits that are one too low, come too early or too late, get lost, or are made by somebody else."""
+"""Commits of an offset that is one too low, commits before processing, lost commits, and commits of other clients."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 import confluent_kafka
 import pytest
 
-from fauxka.faults.consumption.group_verdict import GroupVerdict
 from fauxka.testing import Broker
 
 from ..confluent_client import admin
 from ..group_readers import TOPIC, MakeReader
 from ..kafka_python_client import kafka, kafka_admin
-from .situation import GROUP, Found, append, assert_clean, assert_finds, crash
+from .situation import GROUP, Found, append, assert_clean, assert_finds, crash, verdict_of
 
 pytestmark = pytest.mark.clients
 DAY_MS = 24 * 3600 * 1000
@@ -29,10 +28,6 @@ def read_all(broker: Broker, make_reader: MakeReader, count: int, committed: int
     if committed is not None:
         reader.commit(committed)
     reader.close()
-
-
-def verdict_of(broker: Broker) -> GroupVerdict:
-    return broker.verdict(group=GROUP)
 
 
 # Reported: the last message comes again after each restart.

@@ -140,6 +140,33 @@ public final class RemoteBroker {
         return client.get(AdminClient.withQuery("/v1/verdict", query), Verdict.class);
     }
 
+    public GroupVerdict groupVerdict(String group) {
+        return client.get(AdminClient.withQuery("/v1/verdict", Map.of("group", group)), GroupVerdict.class);
+    }
+
+    /** An application that reads from and writes to another topic. eventId: as of verdict. */
+    public record Flow(String from, String to, String eventId) {}
+
+    /** The reasons are those of the only group that reads the input. */
+    public FlowVerdict flowVerdict(Flow flow) { return flowVerdict(flow, null); }
+
+    /** group: the one by which the application reads, or null. */
+    public FlowVerdict flowVerdict(Flow flow, String group) {
+        Map<String, Object> query = new HashMap<>(Map.of("from", flow.from, "to", flow.to, "event_id", flow.eventId));
+        query.put("group", group);
+        return client.get(AdminClient.withQuery("/v1/verdict", query), FlowVerdict.class);
+    }
+
+    /** Reports records as processed by the application of a group. What is reported twice was processed twice. */
+    public void processed(String group, String topic, int partition, long... offsets) {
+        client.post("/v1/processed", Map.of("group", group, "topic", topic, "partition", partition, "offset", offsets));
+    }
+
+    /** Reports records by their event ids, such as "A-17" with the eventId "header:id". */
+    public void processedEvents(String group, String topic, String eventId, String... events) {
+        client.post("/v1/processed", Map.of("group", group, "topic", topic, "event_id", eventId, "event", events));
+    }
+
     /** REAL follows the machine's clock; MANUAL stands still until it is advanced. */
     public enum ClockMode { REAL, MANUAL }
 

@@ -2,6 +2,7 @@ package fauxka;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What became of the batches of a topic. docs/admin-api.md explains the counts and the findings.
@@ -54,6 +55,13 @@ public record Verdict(
         if (forgotten > 0) {
             throw new AssertionError(topic + ": copies of " + forgotten + " batches, too many to keep, are not found");
         }
+    }
+
+    /** The failure of an assertion, with the first findings. */
+    static AssertionError failure(String head, List<?> findings, List<String> notes) {
+        Stream<String> shown = findings.stream().limit(FINDINGS_SHOWN).map(Object::toString);
+        String lines = Stream.concat(shown, notes.stream()).map(each -> "\n    " + each).collect(Collectors.joining());
+        return new AssertionError(head + lines);
     }
 
     private String shownFindings() {
