@@ -36,7 +36,7 @@ def kind_of_wait(trial: Trial) -> object:
 def unfinished(judgement: Judgement, seconds: float) -> Judgement:
     """Return the judgement of a run that was ended after so many seconds, because the budget was spent.
 
-    What is there twice or out of order stays so; what is missing may come.
+    What is there twice or out of order stays so; what is missing, or the last event of a key, may come.
     """
     if judgement.kinds - _MAY_COME:
         return judgement

@@ -179,9 +179,8 @@ class PrepareCommand(Command):
         with starting("--prepare"):
             ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
-            how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
             last = last_line(ending.output)
-            raise CannotHunt(f"--prepare: {self.words[0]} {how}{': ' if last else ''}{last}")
+            raise CannotHunt(f"--prepare: {self.words[0]} {ending}{': ' if last else ''}{last}")
 
 
 def last_line(output: str) -> str:
