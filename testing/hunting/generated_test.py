@@ -41,7 +41,7 @@ class _Written(NamedTuple):
     imported: str | None = None
 
 
-def test_text(finding: Finding, program: Program, options: Options) -> str | None:
+def text_of_test(finding: Finding, program: Program, options: Options) -> str | None:
     """Return the test. None if the program, or what runs before or after it, is a function that no test can import."""
     setting = options.setting
     parts = [_written(each) for each in (program, setting.prepare, setting.check)]
@@ -93,6 +93,7 @@ def _arguments_of(options: Options) -> Iterator[tuple[str, str]]:
         ("restarts", setting.restarts, default.restarts),
         ("config", dict(broker.entries), default_config(broker.nodes)),
         ("nodes", broker.nodes, default.broker.nodes),
+        ("as_version", broker.as_version, default.broker.as_version),
         ("seed_topics", dict(setting.seed_topics), {}),
     )
     for name, value, usual in values:

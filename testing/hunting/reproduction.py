@@ -10,7 +10,7 @@ from pathlib import Path
 from ...storage.file_systems.own_folder import delete_own_folder, replace_file
 from .changes import change_of
 from .finding import Finding
-from .generated_test import test_text
+from .generated_test import text_of_test
 from .options import Options
 from .program import Program
 
@@ -33,7 +33,7 @@ def write_finding(folder: Path, finding: Finding, program: Program, options: Opt
     texts = {
         RULES_FILE: f"{json.dumps(rules, indent=1)}\n",
         CALLS_FILE: "\n".join(["A=$(fauxka admin)", *calls]) + "\n",
-        TEST_FILE.format(folder.name): test_text(finding, program, options),
+        TEST_FILE.format(folder.name): text_of_test(finding, program, options),
         OUTPUT_FILE: finding.judgement.evidence.output,
         RUN_FILE: finding.timeline,
     }

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from fauxka.testing import Broker, Result, hunt, replay, report_text
+from fauxka.testing.hunting.arguments import How, options_of
+from fauxka.testing.hunting.budget import Budget
 from fauxka.testing.hunting.evidence import STARTED_AGAIN
+from fauxka.testing.hunting.generated_test import text_of_test
+from fauxka.testing.hunting.program import Command
 
 from ..clients.aiokafka_client import aiokafka
 from ..clients.kafka_python_client import kafka
@@ -86,6 +90,19 @@ def test_a_function_that_no_test_can_import_has_no_test(tmp_path: Path) -> None:
 
     assert (tmp_path / "1" / "rules.json").exists()
     assert not (tmp_path / "1" / TEST_OF_A_FUNCTION).exists()
+
+
+def test_the_test_of_a_finding_has_all_options_that_are_not_the_default() -> None:
+    (finding,) = hunted_once().findings
+    how = How(groups=["billing"], processed=True, expect="at-least-once-in-order", as_version="3.9", restarts=1)
+
+    text = text_of_test(finding, Command(["send"]), options_of(how, None, Budget())) or ""
+
+    arguments = text.partition("        RULES,\n")[2].partition("    )\n")[0]
+    assert arguments.split() == [
+        *("groups=['billing'],", "processed=True,", "expect='at-least-once-in-order',"),
+        *("restarts=1,", "as_version='3.9',"),
+    ]
 
 
 def test_a_function_is_run_once_more_with_the_rules_of_a_finding() -> None:
