@@ -228,7 +228,7 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
         faults.append(Fault("applied late", "received", Delay(ms=late_ms, mute=True), 3))
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
-            faults.append(Fault(name, "received", Hold(mute=True), 2))
+            faults.append(Fault(name, "received", Hold(mute=True), 3 if change.stays else 2, stays=change.stays))
     if api in ACKNOWLEDGING:
         faults.append(Fault("broker down for ever", "received", Crash(), 3, stays=True))
     faults += [_fault_of(given, api) for given in errors_at(api, used)]
