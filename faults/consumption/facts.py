@@ -40,6 +40,7 @@ class Cause(Enum):
     # Delivered twice.
     REBALANCE = "rebalance_before_commit"
     RESTART = "restart_before_commit"
+    REJOIN = "rejoin_before_commit"
     MOVED_BACK = "commit_moved_back"
     RESET = "reset"
     SEEK = "seek"
