@@ -164,10 +164,6 @@ class GroupHistory:
         for topic, partitions in assigned.items():
             self._first_assigned.setdefault(topic, frozenset(partitions))
 
-    def owner_of(self, place: TopicPartition) -> str | None:
-        """Return the id of the member that has the partition; None without one."""
-        return self._owners.get(place)
-
     def find_owner(self, place: TopicPartition) -> Member | None:
         """Return the member that has the partition; None without one."""
         return self.members.get(self._owners.get(place, ""))
@@ -228,21 +224,22 @@ class GroupHistory:
         history = self.partition(place)
         receiver = Receiver("" if commit is None else committer_of(commit), is_member=is_consumer)
         request_id = 0 if commit is None else commit.request_id
-        owner = self.owner_of(place)
-        if commit is not None and commit.is_of_member and owner not in (None, commit.member_id):
-            history.stale_commit(receiver, offset, request_id, error_code=0, owner=owner or "")
+        owner = self.find_owner(place)
+        if commit is not None and commit.is_of_member and owner is not None and owner.member_id != commit.member_id:
+            history.stale_commit(receiver, offset, request_id, error_code=0, owner=owner.member_id)
         history.committed_by(receiver, offset, request_id, is_consumer=is_consumer)
 
     def refused(self, commit: CommitRequest) -> None:
         """Note a commit that was refused because its member is not, or no longer, one of the group."""
         for each in commit.offsets:
             place = (each.topic, each.partition)
+            owner = self.find_owner(place)
             self.partition(place).stale_commit(
                 Receiver(committer_of(commit)),
                 each.offset,
                 commit.request_id,
                 error_code=commit.error_code,
-                owner=self.owner_of(place) or "",
+                owner="" if owner is None else owner.member_id,
             )
 
     def reads_committed(self, place: TopicPartition) -> bool:
