@@ -130,14 +130,7 @@ def judge_group(
             for fact in _facts_of(partition, ends, processing, committed_only=committed_only):
                 needs_records = fact.kind in _OF_RECORDS
                 recorded.append(_RecordedFact(topic, index, fact.copy(), needs_records, committed_only))
-    notes = [
-        f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
-        for other, client in sorted(history.same_client.items())
-    ]
-    notes += [
-        f"{topic} was deleted and created again: nothing is judged that group {group_id!r} got of the earlier topic"
-        for topic in sorted(history.recreated_topics)
-    ]
+    notes = list(_notes(group_id, history))
     findings: list[GroupFinding] = []
     for each in recorded:
         yield
@@ -154,6 +147,14 @@ def judge_group(
         notes=notes,
         findings_left_out=left_out,
     )
+
+
+def _notes(group_id: str, history: GroupHistory) -> Iterator[str]:
+    for other, client in sorted(history.same_client.items()):
+        yield f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
+    for topic in sorted(history.recreated_topics):
+        unjudged = f"nothing is judged that group {group_id!r} got of the earlier topic"
+        yield f"{topic} was deleted and created again: {unjudged}"
 
 
 def _facts_of(

@@ -66,7 +66,6 @@ def judge(
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
     searched = deliveries.searched_in(topic, unacknowledged)
     withheld, lost = list(deliveries.withheld.of_topic(topic)), deliveries.lost_in(topic)
-    lost_beyond_max = deliveries.count_lost_beyond_max(topic)
     counts = list(deliveries.counts.of_topic(topic))
     deleted, deleted_count = deliveries.deleted.of_topic(topic), deliveries.deleted.count_of_topic(topic)
     hanging = find_hanging(logs, topic)
@@ -83,24 +82,18 @@ def judge(
     analysis = _Analysis(found, unacknowledged, lost, reordered, earlier_producers, deleted, hanging)
     _add_copies(analysis, found.copies)
     if event_id_of is not None:
-        known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
-        of_events = yield from find_copies_of_events(logs, topic, event_id_of, known)
-        _add_copies(analysis, of_events)
-        found.copies += of_events
+        yield from _find_events(analysis, logs, topic, event_id_of)
     duplicates = sum(map(len, analysis.copied.values()))
     producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
-    batches.acknowledged_lost += lost_beyond_max
+    batches.acknowledged_lost += deliveries.count_lost_beyond_max(topic)
     events = LostEvents(deliveries.removed, logs, lost, event_id_of or record_key)
     findings = yield from _findings(analysis, FindingMaker(journal, topic), events)
     return TopicVerdict(
         topic=topic,
         batches=batches,
         records=RecordVerdict(
-            in_log=in_log,
-            distinct=in_log - duplicates,
-            duplicates=duplicates,
-            deleted=deleted_count,
+            in_log=in_log, distinct=in_log - duplicates, duplicates=duplicates, deleted=deleted_count
         ),
         findings=findings[:FINDINGS_MAX],
         producers=[ProducerVerdict(producer_id=each, batches=producers[each]) for each in sorted(producers)],
@@ -117,6 +110,14 @@ def _count_records(logs: TransactionLogs, topic: str) -> Steps[int]:
             count += header.records_count
             yield
     return count
+
+
+def _find_events(analysis: _Analysis, logs: TransactionLogs, topic: str, event_id_of: EventIdOf) -> Steps[None]:
+    """Add the copies by event id to those that were found by content."""
+    known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
+    of_events = yield from find_copies_of_events(logs, topic, event_id_of, known)
+    _add_copies(analysis, of_events)
+    analysis.found.copies += of_events
 
 
 def _add_copies(analysis: _Analysis, copies: list[CopiedRecords]) -> None:
