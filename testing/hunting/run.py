@@ -138,27 +138,27 @@ def run_once(
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
-        endings = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
-        ending = endings[-1]
+        *earlier, ending = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
+        # Before the events: a function that has hung goes on now, and commits the offsets of what it writes meanwhile.
+        committed = _committed_since(broker, committed_before)
         topics = _contents_of(broker, setting, setting.topics)
-        topics |= {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
+        topics |= {topic: lost.followed_by(topics[topic]) for topic, lost in deleted.items()}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
-        journal = broker.journal
         return Run(
             ending,
             topics,
-            _committed_since(broker, committed_before),
-            journal.entries(since=before),
+            committed,
+            broker.journal.entries(since=before),
             hits,
             failed_check,
             failed[0] if failed else None,
-            is_journal_whole=not journal.dropped,
+            is_journal_whole=not broker.journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
-            outputs=[each.output for each in endings],
+            outputs=[each.output for each in (*earlier, ending)],
             is_fault_over=all(rule.when.times is not None for rule in rules),
         )
 
