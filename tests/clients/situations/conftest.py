@@ -18,7 +18,7 @@ from .situation import CONFIG, GROUP, append
 
 @pytest.fixture(autouse=True)
 def sockets_of_kafka_python(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let kafka-python leave sockets open. A thread that it leaves behind may keep one into the test of another client."""
+    """Let kafka-python leave sockets open; a thread of it may keep one into the test of another client."""
     request.node.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
     yield
     gc.collect()
