@@ -113,7 +113,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the garbage collector off the modules and tests, which stay until the end and which it would read each time."""
+    """Keep the garbage collector off the modules and tests, which stay until the end: it would read them each time."""
     gc.disable()
     try:
         return (yield)
