@@ -17,6 +17,7 @@ from multiprocessing import get_context
 from fauxka.testing import hunt
 from fauxka.testing.hunting.errors import CannotHunt
 from fauxka.testing.hunting.judgement import Outcome
+from fauxka.testing.hunting.result import Finding
 
 from .programs import PROGRAMS, TWINS, Program
 
@@ -27,8 +28,10 @@ _BY_NAME = {program.name: program for program in (*PROGRAMS, *TWINS)}
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of the hunt of a program. finding: the trial and the first reason; None for none.
+    """What came of the hunt of a program.
 
+    finding: the trial and the first reason; None for none. A defect counts as found if each repetition shows it again, and
+    a twin as accused in any case.
     error: why it could not be hunted; None if it was.
     """
 
@@ -64,9 +67,13 @@ def hunted(program: Program, budget: str, seed: int) -> Row:
         result = hunt(program.run, **how)
     except CannotHunt as error:
         return Row(program.name, program.is_twin, 0, time.monotonic() - begin, error=str(error))
-    broken = [finding for finding in result.findings if finding.judgement.outcome is Outcome.BROKEN]
-    found = f"{broken[0].trial}: {broken[0].judgement.reasons[0]}" if broken else None
+    counted = [each for each in result.findings if program.is_twin or _is_certainly_broken(each)]
+    found = f"{counted[0].trial}: {counted[0].judgement.reasons[0]}" if counted else None
     return Row(program.name, program.is_twin, len(result.tried), result.seconds, found)
+
+
+def _is_certainly_broken(finding: Finding) -> bool:
+    return finding.is_certain and finding.judgement.outcome is Outcome.BROKEN
 
 
 def hunted_apart(programs: Iterable[Program], budget: str, seed: int, jobs: int) -> Iterator[Row]:

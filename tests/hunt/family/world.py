@@ -19,7 +19,7 @@ ORDERS, COPIES = "orders", "copies"
 PLACE = Place(ORDERS, 0)
 EVENTS = (b"one coffee", b"two teas", b"three cakes")
 # Of a program that does not wait long enough.
-SHORT_SECONDS = 0.4
+SHORT_SECONDS = 0.8
 # A reader that gets no record gives up.
 POLLS_MAX = 40
 POLL_SECONDS = 0.2

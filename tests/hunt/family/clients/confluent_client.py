@@ -29,7 +29,8 @@ from .client import (
 
 _POLL_SECONDS = 0.1
 _CONNECTION: dict[str, str | int | float | bool] = {
-    "socket.timeout.ms": REQUEST_MS,
+    # Of all requests but Produce. On a busy machine a connection alone may take a second.
+    "socket.timeout.ms": 2 * REQUEST_MS,
     "retry.backoff.ms": RETRY_MS,
     "reconnect.backoff.ms": RETRY_MS,
     "reconnect.backoff.max.ms": 10 * RETRY_MS,
