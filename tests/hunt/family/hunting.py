@@ -30,8 +30,8 @@ _BY_NAME = {program.name: program for program in (*PROGRAMS, *TWINS)}
 class Row:
     """What came of the hunt of a program.
 
-    finding: the trial and the first reason; None for none. A defect counts as found if each repetition shows it again, and
-    a twin as accused in any case.
+    finding: the trial and the first reason; None for none. A defect counts as found if each repetition shows it again,
+    and a twin as accused in any case.
     error: why it could not be hunted; None if it was.
     """
 
