@@ -22,7 +22,7 @@ from fauxka.testing.hunting.result import Finding
 from .programs import PROGRAMS, TWINS, Program
 
 # Most of a trial is waiting.
-JOBS_OF_A_HUNT = 4
+JOBS_OF_A_HUNT = 8
 _BY_NAME = {program.name: program for program in (*PROGRAMS, *TWINS)}
 
 

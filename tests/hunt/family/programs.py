@@ -20,6 +20,7 @@ from .shapes import (
     change_relay,
     copier,
     dead_letters,
+    franz_go,
     idempotent_producer,
     keyed_producer,
     outbox_relay,
@@ -31,6 +32,7 @@ from .shapes import (
     transactional_copier,
     transactional_producer,
     two_topics,
+    worker,
 )
 from .world import World
 
@@ -52,7 +54,7 @@ SHAPES = (
     readers.ONCE,
     readers.AT_MOST_ONCE,
     readers.LATE_COMMITS,
-    readers.BACKGROUND,
+    worker.SHAPE,
     outbox_relay.SHAPE,
     outbox_relay.WITH_IDS,
     request_handler.SHAPE,
@@ -60,6 +62,9 @@ SHAPES = (
     batch_job.SHAPE,
     totals.SHAPE,
     dead_letters.SHAPE,
+    franz_go.PRODUCER,
+    franz_go.SYNC_PRODUCER,
+    franz_go.COPIER,
 )
 # Sessions are short, so that a trial does not wait for one.
 CONFIG = {"group.min.session.timeout.ms": "1"}
@@ -99,7 +104,8 @@ class Program:
 
     def run(self, broker: Broker) -> None:
         """Run it. Raises Failed."""
-        self.shape.run(World(CLIENT_OF[self.client](), broker, self.defect))
+        client = CLIENT_OF.get(self.client)
+        self.shape.run(World(None if client is None else client(), broker, self.defect))
 
 
 PROGRAMS: Sequence[Program] = [

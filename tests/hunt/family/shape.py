@@ -10,7 +10,9 @@ from fauxka.testing.hunting.arguments import How
 from .defect import Defect
 from .world import World
 
-CONFLUENT, AIOKAFKA, KAFKA_PYTHON = CLIENTS = ("confluent-kafka", "aiokafka", "kafka-python")
+CONFLUENT, AIOKAFKA, KAFKA_PYTHON = OF_PYTHON = ("confluent-kafka", "aiokafka", "kafka-python")
+FRANZ_GO = "franz-go"
+CLIENTS = (*OF_PYTHON, FRANZ_GO)
 # aiokafka has one request for a partition in flight.
 WITH_MANY_IN_FLIGHT = (CONFLUENT, KAFKA_PYTHON)
 # What a program can overlook whenever it has sent something.
@@ -23,7 +25,7 @@ _NODES = {Defect.ACKS_1: 3}
 class Shape:
     """A kind of program. It promises the same with each of its defects, and without.
 
-    run: the program. how: how it is hunted. clients: with which it exists; `limited` has fewer for some defects.
+    run: the program. how: how it is hunted. clients: with which it exists. limited: for some defects with fewer.
     """
 
     name: str
@@ -31,7 +33,7 @@ class Shape:
     run: Callable[[World], None]
     how: How
     defects: Sequence[Defect]
-    clients: Sequence[str] = CLIENTS
+    clients: Sequence[str] = OF_PYTHON
     limited: Mapping[Defect, Sequence[str]] = field(default_factory=dict[Defect, Sequence[str]])
 
     def clients_of(self, defect: Defect) -> Sequence[str]:

@@ -12,6 +12,7 @@ from .__main__ import chosen, recall, summary
 from .defect import Defect
 from .hunting import Row, hunted_apart
 from .programs import PROGRAMS, TWINS, Program
+from .shape import FRANZ_GO, OF_PYTHON
 
 # Trials, of programs whose defect is shown by one of the first.
 SLICE = "12"
@@ -114,10 +115,18 @@ def test_command_prints_and_writes_a_line_for_each_program(tmp_path: Path) -> No
 @pytest.mark.hunt
 @pytest.mark.timeout(3600)
 def test_sample_of_the_family_is_found_and_no_twin_accused() -> None:
-    programs = chosen(PROGRAMS, SAMPLE, SEED)
+    programs = chosen([each for each in PROGRAMS if each.client in OF_PYTHON], SAMPLE, SEED)
     twins = dict.fromkeys(each.twin for each in programs)
 
     rows = list(hunted_apart([*programs, *twins], "60s", SEED, 2))
 
     assert not wrong([row for row in rows if row.is_twin])
     assert recall(rows) >= 0.95, wrong(rows)
+
+
+@pytest.mark.go
+@pytest.mark.hunt
+def test_defects_of_programs_that_are_processes_are_found() -> None:
+    programs = chosen([each for each in PROGRAMS if each.client == FRANZ_GO], 3, SEED)
+
+    assert not wrong(list(hunted_apart(programs, "60s", SEED, 2)))

@@ -39,9 +39,12 @@ _kept: WeakKeyDictionary[Broker, Kept] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The client, the broker and the defect of a run; None for the twin without one."""
+    """The client, the broker and the defect of a run.
 
-    client: Client
+    client: None for a program of another language. defect: None for the twin.
+    """
+
+    client: Client | None
     broker: Broker
     defect: Defect | None
 
@@ -66,6 +69,7 @@ class World:
     @contextmanager
     def sender(self, sending: Sending) -> Generator[Sender]:
         """Make a producer, and close it at the end of the block. Raises Failed."""
+        assert self.client is not None, "a client of Python"
         sender = self.client.sender(self.broker.bootstrap_servers, sending)
         try:
             yield sender
@@ -75,6 +79,7 @@ class World:
     @contextmanager
     def reader(self, reading: Reading) -> Generator[Reader]:
         """Make a member of a group, and close it at the end of the block. Raises Failed."""
+        assert self.client is not None, "a client of Python"
         reader = self.client.reader(self.broker.bootstrap_servers, reading)
         try:
             yield reader

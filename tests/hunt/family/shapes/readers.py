@@ -2,7 +2,7 @@
 
 from fauxka.testing.hunting.arguments import How
 
-from ..clients.client import Failed, Reader, Reading, Record
+from ..clients.client import Failed, Reading, Record
 from ..defect import Defect
 from ..shape import Shape
 from ..world import EVENTS, ORDERS, PLACE, World, fill, polled
@@ -75,28 +75,6 @@ def commit_later(world: World) -> None:
                 reader.commit({PLACE: offset})
 
 
-def process_in_background(world: World) -> None:
-    """Process each record while the next one is read. Raises Failed."""
-    reading = Reading(GROUP, [ORDERS], commits_by_itself=world.has(Defect.AUTO_COMMIT))
-    waiting: list[Record] = []
-    with world.reader(reading) as reader:
-        next_ = reader.committed(PLACE)
-        while next_ < len(EVENTS):
-            waiting += polled(reader, 1)
-            next_ = waiting[-1].offset + 1
-            _process_older(world, reader, waiting, 1)
-        _process_older(world, reader, waiting, 0)
-
-
-def _process_older(world: World, reader: Reader, waiting: list[Record], kept: int) -> None:
-    """Process what waits, without the newest ones. Raises Failed."""
-    while len(waiting) > kept:
-        record = waiting.pop(0)
-        process(world, record)
-        if not world.has(Defect.AUTO_COMMIT):
-            reader.commit({PLACE: record.offset + 1})
-
-
 def process(world: World, record: Record) -> None:
     """Report that the record is processed."""
     world.broker.processed(ORDERS, PLACE.partition, record.offset, group=GROUP)
@@ -130,4 +108,3 @@ LATE_COMMITS = Shape(
     How(groups=[GROUP], restarts=1, prepare=fill),
     (Defect.COMMITS_REPEATED,),
 )
-BACKGROUND = Shape("reader with a worker", "at-least-once", process_in_background, HOW, (Defect.AUTO_COMMIT,))
