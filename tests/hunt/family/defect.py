@@ -35,7 +35,7 @@ class Defect(Enum):
     COMMIT_ERROR_IGNORED = "a record is processed although its commit was refused"
     COMMITS_POSITION = "the position of the consumer is committed, which is behind records that are not processed"
     COMMITS_REPEATED = "commits that were refused are repeated behind newer ones"
-    OFF_BY_ONE = "the committed offset is taken for that of the last record"
+    OFF_BY_ONE = "the offset of the last record and that of the next one are mistaken for each other"
     AUTO_COMMIT = "the client commits by itself what is still being processed"
     POISON_SKIPPED = "a record that cannot be handled is passed over"
     NOT_DEDUPLICATED = "what was processed is processed again after a restart"

@@ -14,14 +14,13 @@ HOW = How(groups=[GROUP], processed=True, restarts=1, prepare=fill)
 def process_at_least_once(world: World) -> None:
     """Process each record, then commit it. Raises Failed."""
     with world.reader(Reading(GROUP, [ORDERS])) as reader:
-        begin = next_ = reader.committed(PLACE)
+        next_ = reader.committed(PLACE)
         while next_ < len(EVENTS):
             for record in polled(reader, len(EVENTS)):
                 next_ = record.offset + 1
                 if world.has(Defect.COMMIT_BEFORE):
                     reader.commit({PLACE: next_})
-                if not (world.has(Defect.OFF_BY_ONE) and 0 < begin >= record.offset):
-                    process(world, record)
+                process(world, record)
                 if not world.has(Defect.COMMIT_BEFORE):
                     reader.commit({PLACE: reader.position(PLACE) if world.has(Defect.COMMITS_POSITION) else next_})
 
@@ -53,7 +52,7 @@ def process_at_most_once(world: World) -> None:
                 if world.has(Defect.COMMIT_AFTER):
                     process(world, record)
                 with world.swallowing(Defect.COMMIT_ERROR_IGNORED):
-                    reader.commit({PLACE: next_})
+                    reader.commit({PLACE: record.offset if world.has(Defect.OFF_BY_ONE) else next_})
                 if not world.has(Defect.COMMIT_AFTER):
                     process(world, record)
 
@@ -85,7 +84,7 @@ AT_LEAST_ONCE = Shape(
     "at-least-once",
     process_at_least_once,
     HOW,
-    (Defect.COMMIT_BEFORE, Defect.COMMITS_POSITION, Defect.OFF_BY_ONE),
+    (Defect.COMMIT_BEFORE, Defect.COMMITS_POSITION),
 )
 ONCE = Shape(
     "deduplicating reader",
@@ -99,7 +98,7 @@ AT_MOST_ONCE = Shape(
     "at-most-once",
     process_at_most_once,
     HOW,
-    (Defect.COMMIT_AFTER, Defect.COMMIT_ERROR_IGNORED),
+    (Defect.COMMIT_AFTER, Defect.COMMIT_ERROR_IGNORED, Defect.OFF_BY_ONE),
 )
 LATE_COMMITS = Shape(
     "reader that repeats commits",
