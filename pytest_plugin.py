@@ -313,10 +313,21 @@ def _hunt(item: pytest.Function, marker: pytest.Mark, test: Callable[..., object
         pytest.fail(f"{HUNT}: {marker.args[0]!r} has no name; allowed: budget='60s' and others", pytrace=False)
     hunted = testing.hunting.hunted_test
     failures, no_failures = (AssertionError, pytest.fail.Exception), (pytest.skip.Exception, pytest.xfail.Exception)
-    exceptions = hunted.Exceptions(failures, no_failures)
-    report = hunted.hunt_test(test, fixtures, configuration, exceptions, cast("How", marker.kwargs))
+    framework = hunted.Framework(failures, no_failures, partial(_folder_of_findings, item))
+    report = hunted.hunt_test(test, fixtures, configuration, framework, cast("How", marker.kwargs))
     if report is not None:
+        # The fixtures' broker has received nothing: each call of the test had its own.
+        item.stash[reported_key] = item.stash[written_key] = True
         pytest.fail(report, pytrace=False)
+
+
+def _folder_of_findings(item: pytest.Function) -> Path:
+    """Return the folder for what a hunt finds: in that of the reports of failed tests, or a temporary one."""
+    name = testing.failed_test_reports.file_name_of(item.nodeid)
+    if folder_key in item.config.stash:
+        return item.config.stash[folder_key] / f"{name}-hunt"
+    factory: pytest.TempPathFactory = item._request.getfixturevalue("tmp_path_factory")  # pyright: ignore[reportPrivateUsage]
+    return factory.mktemp("fauxka-hunt") / name
 
 
 @pytest.hookimpl(wrapper=True)

@@ -42,10 +42,11 @@ if TYPE_CHECKING:
         WaitTimeoutError,
     )
     from .hunting.errors import BadHuntOption, CannotHunt
+    from .hunting.finding import Finding
     from .hunting.in_process import hunt
-    from .hunting.replay import assert_survives
+    from .hunting.replay import replay
     from .hunting.report import report_text
-    from .hunting.result import Finding, Result
+    from .hunting.result import Result
     from .method_types import (
         AclValues,
         AsyncFaults,
@@ -76,7 +77,7 @@ _MODULES = {
     "Faults": "method_types",
     "FauxkaError": "errors",
     "Files": "method_types",
-    "Finding": "hunting.result",
+    "Finding": "hunting.finding",
     "InvalidValueError": "errors",
     "QuotaValues": "method_types",
     "RemoteBroker": "remote_broker",
@@ -88,8 +89,8 @@ _MODULES = {
     "UnknownRuleError": "errors",
     "Unreachable": "errors",
     "WaitTimeoutError": "errors",
-    "assert_survives": "hunting.replay",
     "hunt": "hunting.in_process",
+    "replay": "hunting.replay",
     "report_text": "hunting.report",
 }
 
@@ -122,8 +123,8 @@ __all__ = [
     "UnknownRuleError",
     "Unreachable",
     "WaitTimeoutError",
-    "assert_survives",
     "hunt",
+    "replay",
     "report_text",
 ]
 

@@ -58,8 +58,13 @@ class AsyncNodeMethods(AsyncMethods):
         """End the isolation of a node."""
         return await self._perform(operations.node_operations.rejoin_node, path=node_path(node))
 
-    async def move_leader(self, topic: str, partition: int, node: int, *, unclean: bool = False) -> PartitionState:
-        """Make a node the leader of a partition; unclean: also one that is not in the ISR."""
+    async def move_leader(
+        self, topic: str, partition: int, node: int | None, *, unclean: bool = False
+    ) -> PartitionState:
+        """Make a node the leader of a partition, or no node until the next election.
+
+        unclean: also a node that is not in the ISR.
+        """
         given = {"topic": topic, "partition": partition, "node": node, "unclean": unclean}
         return await self._perform(
             operations.partition_operations.move_leader, body=convert(given, operations.partition_operations.LeaderMove)

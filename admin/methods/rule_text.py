@@ -89,6 +89,14 @@ def action_text(rule: FaultRule | FileRule) -> str:
     return rule.action if isinstance(rule, FileRule) else f"{kind_of(rule.action)} at {rule.point}"
 
 
+def json_of(rule: FaultRule) -> dict[str, object]:
+    """Return the JSON of a rule without the fields that have their defaults, at any depth."""
+    fields = without_defaults(to_builtins(rule))
+    when: dict[str, object] = to_builtins(rule.when)
+    changed = {name: value for name, value in when.items() if value != DEFAULT_WHEN[name]}
+    return {**fields, "when": changed} if changed else fields
+
+
 def without_defaults(rule: object) -> dict[str, object]:
     """Return the JSON fields of a rule without default values."""
     fields = cast("dict[str, object]", rule)

@@ -77,11 +77,15 @@ class PartitionQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class LeaderMove(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The new leader of a partition. unclean: allow a replica that is not in the ISR, so that records may be lost."""
+    """The new leader of a partition.
+
+    node: null for no leader until the next election, as while the nodes of the ISR are down.
+    unclean: allow a replica that is not in the ISR, so that records may be lost.
+    """
 
     topic: TopicName
     partition: PartitionIndex
-    node: NodeId
+    node: NodeId | None
     unclean: bool = False
 
 
@@ -119,7 +123,7 @@ def list_partitions(control: Control, query: PartitionQuery) -> PartitionPage:
 
 
 def move_leader(control: Control, body: LeaderMove) -> PartitionState:
-    """Make a node the leader of a partition of which it has a replica."""
+    """Make a node the leader of a partition of which it has a replica, or no node."""
     place = _place_of(control, body.topic, body.partition)
     return _move(control, place, body.node, unclean=body.unclean)
 
@@ -152,8 +156,19 @@ def move_coordinator(control: Control, body: CoordinatorMove) -> PartitionState:
     return _move(control, place, body.node, unclean=False)
 
 
-def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> PartitionState:
+def _move(control: Control, place: _Place, node_id: int | None, *, unclean: bool) -> PartitionState:
     """Move the leader of a partition, and return its state. Raises CallError 404, 409."""
+    registration = place.registration
+    if node_id is not None:
+        _check_replica(control, place, node_id)
+    with changes_node("node", node_id):
+        control.server.move_leader(place.topic.name, registration.index, node_id, unclean=unclean)
+    # The registration before is not changed, another one takes its place.
+    return partition_state(control, _Place(place.topic, place.topic.partitions[registration.index]))
+
+
+def _check_replica(control: Control, place: _Place, node_id: int) -> None:
+    """Check that a node runs and has a replica. Raises CallError 404, 409."""
     check_node(control, node_id)
     registration, name = place.registration, f"{place.topic.name}-{place.registration.index}"
     if node_id not in registration.replicas:
@@ -161,10 +176,6 @@ def _move(control: Control, place: _Place, node_id: int, *, unclean: bool) -> Pa
         message = f"node {node_id} has no replica of {name}; its replicas are on {replicas}"
         raise conflict(message, field="node", value=node_id)
     check_running_node(control, node_id)
-    with changes_node("node", node_id):
-        control.server.move_leader(place.topic.name, registration.index, node_id, unclean=unclean)
-    # The registration before is not changed, another one takes its place.
-    return partition_state(control, _Place(place.topic, place.topic.partitions[registration.index]))
 
 
 def _coordinator_place(control: Control, body: CoordinatorMove) -> _Place:

@@ -23,8 +23,8 @@ class Reset(Struct, kw_only=True, forbid_unknown_fields=True):
     """What to reset.
 
     faults: removes all rules but those of the start, whose counts start at 0; connections with held, delayed or hanging
-    requests are closed. Isolated nodes rejoin, paused replicas fetch again, and listeners present their configured
-    certificates.
+    requests are closed. Isolated nodes rejoin, paused replicas fetch again, partitions without a leader elect one, and
+    listeners present their configured certificates.
     journal: deletes all requests and resets the verdict.
     data: closes all connections, deletes topics, groups, sessions and configs, recreates the seed topics and resets the
     clock. Isolated nodes rejoin, and unregistered ones register again. No request received before the reset is applied
@@ -52,7 +52,7 @@ async def reset(control: Control, body: Reset) -> Reset:
 def reset_faults(control: Control) -> None:
     """Remove all rules, close the connections of the requests that they hold, and add the initial rules again.
 
-    Isolated nodes rejoin, paused replicas fetch again, and listeners present their configured certificates.
+    The rest is what Reset says of the scope `faults`.
     """
     control.plan.clear()
     control.server.lift_faults()

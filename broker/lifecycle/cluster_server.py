@@ -135,7 +135,7 @@ class ClusterServer:
     def lift_faults(self) -> None:
         """Close the connections of all requests that fault rules hold back, and end isolations and pauses.
 
-        All listeners present their configured certificates again.
+        Partitions without a leader elect one. All listeners present their configured certificates again.
         """
         for server in self.servers:
             server.lift_faults()
@@ -143,6 +143,8 @@ class ClusterServer:
         for node_id in self.node_ids:
             if self.has_paused_replicas(node_id):
                 self.resume_replication(node_id)
+        if any(not each.has_leader for topic in self.cluster.image.topics.values() for each in topic.partitions):
+            self.cluster.controller.replication.elect_missing()
 
     # -- life of one node
 
@@ -255,16 +257,19 @@ class ClusterServer:
         membership = self.cluster.membership
         return membership is not None and membership.has_paused(node_id)
 
-    def move_leader(self, topic: str, partition: int, node_id: int, *, unclean: bool) -> None:
+    def move_leader(self, topic: str, partition: int, node_id: int | None, *, unclean: bool) -> None:
         """Make a node the leader of a partition of which it has a replica.
 
-        unclean: allow a replica that is not in the ISR. Raises NodeChangeError.
+        node_id: None for no leader until the next election. unclean: allow a replica that is not in the ISR.
+        Raises NodeChangeError.
         """
         found = self.cluster.image.topics[topic]
         registration = found.partitions[partition]
+        if node_id is None:
+            self.cluster.controller.replication.remove_leader(found, partition)
+            return
         if registration.leader_id == node_id:
             return
-        self._membership("the only node leads every partition")
         broker = self.cluster.image.find_broker(node_id)
         if broker is None or not broker.is_active:
             reason = "is not registered" if broker is None else "is fenced"

@@ -57,6 +57,14 @@ class MetadataPublisher(Protocol):
         """Delete the logs of the topic's partitions from first_index on, because the change could not be completed."""
         ...
 
+    def apply_partitions(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Lead and follow the topic's partitions of these indexes as the image says."""
+        ...
+
+    def leaders_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        """Load and unload coordinators, after all nodes have applied the partitions."""
+        ...
+
     def topic_created(self, topic: TopicImage) -> None:
         """Note that the topic exists now."""
         ...
@@ -245,7 +253,15 @@ class Controller:
     @cached_property
     def replication(self) -> ReplicationControl:
         """The decisions on replicas."""
-        return metadata.replication_control.ReplicationControl(self.image, self._partitions_changed)
+        return metadata.replication_control.ReplicationControl(self.image, self._registrations_changed)
+
+    def _registrations_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
+        if self.publish_partitions is None:
+            # One node leads what it has, until it is told otherwise here.
+            for publisher in self.publishers:
+                publisher.apply_partitions(topic, indexes)
+                publisher.leaders_changed(topic, indexes)
+        self._partitions_changed(topic, indexes)
 
     def delete_topics(self, topics: Sequence[TopicImage]) -> None:
         """Delete the topics with their logs, and complete the requests that wait for them."""

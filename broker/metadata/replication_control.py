@@ -16,7 +16,7 @@ from enum import IntEnum
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.error_messages import ERROR_MESSAGES
 from .features import ELR_VERSION
-from .metadata_image import BrokerRegistration, MetadataImage, PartitionRegistration, TopicImage
+from .metadata_image import NO_LEADER, BrokerRegistration, MetadataImage, PartitionRegistration, TopicImage
 from .partition_change import Election, ElectionRules, PartitionChange, change_partition
 from .topic_config import LogConfigCache
 from .topic_validation import check_assignment
@@ -194,6 +194,13 @@ class ReplicationControl:
         isr = list(partition.isr) if node_id in partition.isr else [node_id]
         topic.partitions[index] = partition.led_by(node_id, isr)
         self._publish(topic, [index])
+
+    def remove_leader(self, topic: TopicImage, index: int) -> None:
+        """Have no leader until the next election, as while the nodes of the ISR are down. The ISR stays as it is."""
+        partition = topic.partitions[index]
+        if partition.has_leader:
+            topic.partitions[index] = partition.led_by(NO_LEADER, partition.isr)
+            self._publish(topic, [index])
 
     # -- reassignments
 

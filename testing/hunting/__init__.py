@@ -5,7 +5,7 @@
   with the run without faults.
 - What broke is repeated until it is confirmed, made as small as it gets, and written as rules, as a test and as calls.
 
-docs/hunt.md explains it to users. The names for them are in fauxka.testing.
+docs/hunt.md and docs/hunt-reference.md explain it to users. The names for them are in fauxka.testing.
 """
 
 from __future__ import annotations

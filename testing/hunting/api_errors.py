@@ -55,6 +55,8 @@ _STAYING = (
 )
 # APIs with errors that stay: without these requests a program does not go on.
 _STAYING_AT = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch")
+# A change makes the state that returns it, which Metadata shows, too.
+_STAYING_BY_CHANGE = {("Produce", ErrorCode.NOT_LEADER_OR_FOLLOWER)}
 
 _OF_THE_REQUEST = "the request itself would be wrong"
 _OF_FOLLOWERS = "only a follower returns it"
@@ -136,7 +138,7 @@ def _given(api: str, used: Set[str]) -> Iterator[GivenError]:
             yield GivenError(error, since, is_after=error in _AFTER)
         if (api, error) in _ALSO_AFTER:
             yield GivenError(error, since, is_after=True)
-        if error in _STAYING and api in _STAYING_AT:
+        if error in _STAYING and api in _STAYING_AT and (api, error) not in _STAYING_BY_CHANGE:
             yield GivenError(error, since, stays=True)
 
 

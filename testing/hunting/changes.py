@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...faults.actions import Hold
@@ -35,6 +36,7 @@ _DOWN_MS = 3_600_000
 _RESPONSE_SECONDS_MAX = 0.5
 # What a client reads a response in, if it does not show that it has by another request.
 _READ_SECONDS_MAX = 1.0
+NO_LEADER = -1
 # Requests that have waited behind the one that is held arrive sooner than this after its response.
 _WAITED_MS_MAX = 50
 
@@ -50,6 +52,7 @@ class Change(NamedTuple):
     is_paired: whether it is tried together with other faults. A broker whose producers have expired recognises nothing
     that a producer repeats after an earlier fault, whatever the program does.
     loses_topics: whether it deletes the topics of the request, whose events are none that the program has lost.
+    undo: called when the program has ended, of a change that stays until then; None for one that is over before.
     """
 
     apis: Sequence[str]
@@ -59,6 +62,12 @@ class Change(NamedTuple):
     then: Make | None = None
     is_paired: bool = True
     loses_topics: bool = False
+    undo: Callable[[Broker], None] | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether it stays as long as the program runs."""
+        return self.undo is not None
 
 
 def _expire_producers(broker: Broker, _: HeldRequestInfo) -> None:
@@ -93,6 +102,17 @@ def _advance_while(broker: Broker, is_unexpired: Callable[[], bool]) -> None:
 def _delete_topics(broker: Broker, held: HeldRequestInfo) -> None:
     for topic in held.topics:
         broker.topics.delete(topic)
+
+
+def _remove_leaders(broker: Broker, held: HeldRequestInfo) -> None:
+    for batch in held.batches:
+        broker.move_leader(batch.topic, batch.partition, None)
+
+
+def _restore_leaders(broker: Broker) -> None:
+    for each in broker.partitions():
+        if each.leader == NO_LEADER and each.isr:
+            broker.move_leader(each.topic, each.partition, each.isr[0])
 
 
 def _stop_for_an_hour(broker: Broker, held: HeldRequestInfo) -> None:
@@ -172,6 +192,7 @@ CHANGES: Mapping[str, Change] = {
         _stop_for_an_hour,
         users=("EndTxn", "JoinGroup", "ConsumerGroupHeartbeat"),
     ),
+    "partition without a leader": Change(("Produce",), _remove_leaders, undo=_restore_leaders),
     "topic deleted": Change(("Produce",), _delete_topics, is_paired=False, loses_topics=True),
     "node killed": Change(_OF_NODES, _kill_node, nodes=2),
     "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),
@@ -190,7 +211,7 @@ def change_of(rule: FaultRule) -> Change | None:
 def changing(
     broker: Broker, changes: Mapping[int, Change], before_loss: Callable[[Sequence[str]], None]
 ) -> Generator[list[str]]:
-    """Make the changes by the ids of their rules, each when its request is held, during the block.
+    """Make the changes by the ids of their rules, each when its request is held, during the block; undo what stays.
 
     before_loss: called with topics before they are deleted. Yields a list, which has the reasons why changes could not
     be made.
@@ -208,6 +229,9 @@ def changing(
     finally:
         ended.set()
         thread.join()
+        for change in changes.values():
+            if change.undo is not None:
+                _try(failed, partial(change.undo, broker))
 
 
 def _after(before_loss: Callable[[Sequence[str]], None], change: Change) -> Change:
@@ -227,18 +251,20 @@ def _change(broker: Broker, changes: Mapping[int, Change], ended: threading.Even
 
 def _make(change: Change, broker: Broker, held: HeldRequestInfo, failed: list[str]) -> None:
     """Make a change and release its request, which must go on in any case."""
+    is_made = _try(failed, partial(change.make, broker, held))
+    _release(broker, held)
+    if is_made and change.then is not None:
+        _try(failed, partial(change.then, broker, held))
+
+
+def _try(failed: list[str], part: Callable[[], None]) -> bool:
+    """Make a part of a change, and return whether that was possible. failed: gets the reason why it was not."""
     try:
-        change.make(broker, held)
+        part()
     except CallError as error:
         failed.append(str(error))
-        _release(broker, held)
-        return
-    _release(broker, held)
-    if change.then is not None:
-        try:
-            change.then(broker, held)
-        except CallError as error:
-            failed.append(str(error))
+        return False
+    return True
 
 
 def _release(broker: Broker, held: HeldRequestInfo) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from .finding import Finding, Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
-from .result import Finding, Tried
 
 CONFIRMING_RUNS = 3
-# Of the trials that break a program in the same way, how many are repeated to find one that always does.
-CANDIDATES_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +24,6 @@ class Repeated:
 Attempt = Callable[[Trial, float], Judgement]
 # Runs a trial so often with so many seconds each; the last argument tells whether it hangs.
 Repeat = Callable[[Trial, float, int, bool], Sequence[Repeated]]
-
-
-@dataclass(slots=True)
-class Alike:
-    """Trials that broke the program in the same way, at the same APIs. repeated: one finding for each that was."""
-
-    tried: list[Tried] = field(default_factory=list[Tried])
-    repeated: list[Finding] = field(default_factory=list[Finding])
-
-    @property
-    def needs_repeating(self) -> bool:
-        """Whether the newest trial is repeated: those before it depend on timing."""
-        return len(self.repeated) < CANDIDATES_MAX and not any(each.is_certain for each in self.repeated)
-
-    @property
-    def finding(self) -> Finding:
-        """What was found, with the other trials."""
-        best = max(self.repeated, key=lambda finding: finding.confirmed, default=_not_repeated(self.tried[0]))
-        found = self.tried[self.repeated.index(best)] if best in self.repeated else self.tried[0]
-        return replace(best, others=[*best.others, *(each.trial for each in self.tried if each is not found)])
-
-
-def kind_of_finding(tried: Tried) -> object:
-    """Return what is equal for trials that broke the program in the same way, at the same APIs."""
-    apis = frozenset(target.api for _, target in tried.trial.faults)
-    return tried.judgement.outcome, tried.judgement.kinds, apis
 
 
 def confirmed(each: Tried, attempt: Attempt, repeat: Repeat, is_slow: Callable[[Trial], bool]) -> Finding:
@@ -73,10 +45,6 @@ def confirmed(each: Tried, attempt: Attempt, repeat: Repeat, is_slow: Callable[[
 
 def _is_whole(run: Repeated) -> bool:
     return run.judgement.outcome is not Outcome.UNFINISHED
-
-
-def _not_repeated(tried: Tried) -> Finding:
-    return Finding(tried.trial, tried.judgement, tried.timeout_seconds, 0, 0)
 
 
 def shrunk(found: Tried, attempt: Attempt) -> Trial:

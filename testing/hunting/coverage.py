@@ -18,8 +18,8 @@ from ...faults.hunted_faults import Requests
 from ...faults.journal.journal_entries import JournalEntry
 from ...protocol.api_keys import APIS
 from .api_errors import left_out
+from .finding import Tried
 from .plan import CHANGING
-from .result import Tried
 
 # A point, and the kind of an action there.
 _Combination = tuple[str, str]

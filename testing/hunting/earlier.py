@@ -10,8 +10,9 @@ import msgspec
 
 from ...storage.file_systems.own_folder import replace_file
 from .errors import BadHuntOption
+from .finding import Finding, Hunted, Tried
 from .judgement import Outcome
-from .result import Finding, Result, Tried
+from .reproduction import RUN_FILE
 
 STATE_FILE = "hunt.json"
 _DONE_AGAIN = (Outcome.UNFINISHED, Outcome.NOT_JUDGED)
@@ -26,10 +27,11 @@ class Earlier:
     findings: Sequence[Finding]
 
 
-def write_state(folder: Path, result: Result, seed: int) -> None:
+def write_state(folder: Path, result: Hunted) -> None:
     """Write what the hunt has done to its folder. Raises OSError."""
+    # They are in the files of the findings.
     findings = [replace(finding, timeline="") for finding in result.findings]
-    replace_file(folder / STATE_FILE, msgspec.json.encode(Earlier(seed, result.tried, findings)))
+    replace_file(folder / STATE_FILE, msgspec.json.encode(Earlier(result.options.seed, result.tried, findings)))
 
 
 def read_state(folder: Path, seed: int) -> Earlier:
@@ -44,4 +46,14 @@ def read_state(folder: Path, seed: int) -> Earlier:
         raise BadHuntOption(f"--continue: {file} has no earlier hunt: {error}") from error
     if earlier.seed != seed:
         raise BadHuntOption(f"--continue: the earlier hunt has --seed {earlier.seed}, not {seed}")
-    return replace(earlier, tried=[each for each in earlier.tried if each.judgement.outcome not in _DONE_AGAIN])
+    tried = [each for each in earlier.tried if each.judgement.outcome not in _DONE_AGAIN]
+    findings = [
+        replace(finding, timeline=_timeline_in(folder / str(number)))
+        for number, finding in enumerate(earlier.findings, start=1)
+    ]
+    return replace(earlier, tried=tried, findings=findings)
+
+
+def _timeline_in(folder: Path) -> str:
+    file = folder / RUN_FILE
+    return file.read_text("utf-8") if file.exists() else ""

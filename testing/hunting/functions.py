@@ -10,12 +10,14 @@ import asyncio
 import inspect
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..tracebacks import without_internal_frames
 from .errors import CannotHunt
-from .program import CHECK_HUNG, CHECK_SECONDS_MAX, Ending, Place
+from .program import CHECK_HUNG, CHECK_SECONDS_MAX, OUTPUT_BYTES_MAX, Ending, Place
 from .running import Running
 
 if TYPE_CHECKING:
@@ -35,6 +37,10 @@ class Function:
     _running: Running[_Outcome] = field(
         default_factory=lambda: Running(lambda outcome: outcome.ended.set()), init=False, repr=False, compare=False
     )
+
+    def __str__(self) -> str:
+        """Return the name of the function."""
+        return getattr(self.function, "__qualname__", repr(self.function))
 
     def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Call the function in a thread of its own. An exception of checks is a failed check, another one an error.
@@ -58,8 +64,9 @@ class Function:
             return Ending(None, timeout_seconds)
         if error is None:
             return Ending(0, seconds)
-        text = text_of(error)
-        return Ending(FAILED, seconds, text, text if isinstance(error, self.checks) else None)
+        raised = text_of(error)
+        failed_check = raised if isinstance(error, self.checks) else None
+        return Ending(FAILED, seconds, _traceback_of(error), failed_check, raised)
 
     def stop(self) -> None:
         """Wait for no call, and make no other: those that have begun end by themselves."""
@@ -103,7 +110,7 @@ class CheckFunction(Function):
         ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.is_hung:
             return CHECK_HUNG
-        return None if ending.exit_code == 0 else ending.output
+        return ending.raised or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +121,17 @@ class PrepareFunction(Function):
         """Call it. Raises CannotHunt if it raises an exception, or does not end."""
         ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
-            raise CannotHunt(f"prepare: {'did not end' if ending.is_hung else ending.output}")
+            raise CannotHunt(f"prepare: {'did not end' if ending.is_hung else ending.raised}")
 
 
 def text_of(error: BaseException) -> str:
     """Return the exception as one line: its type, and the first line of its message."""
     message = str(error).strip().splitlines()
     return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__
+
+
+def _traceback_of(error: BaseException) -> str:
+    """Return the end of the traceback, without the frames of this package."""
+    visible = without_internal_frames(error.__traceback__)
+    lines = traceback.format_exception(type(error), error, visible)
+    return "".join(lines)[-OUTPUT_BYTES_MAX:]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from ...admin.methods.rule_text import json_of
 from ...admin.rule_file import RuleFileError, read_rule_file
 from ...broker.config.config_sources import assignment_of
 from ...broker.config.config_types import ConfigError
 from ...broker.lifecycle.cluster_reset import parse_seed_topic
-from ...storage.file_systems.own_folder import replace_file
 from .arguments import configuration_of
 from .budget import budget_of
 from .earlier import read_state, write_state
@@ -28,18 +28,18 @@ from .options import Options
 from .program import CheckCommand, Command, PrepareCommand, starting
 from .progress_line import ProgressLine
 from .promise import promise_of
-from .replay import replay
+from .replay import replayed
 from .report import report_text
 from .report_files import json_text, junit_text
-from .report_html import report_html
-from .reproduction import remove_findings, write_finding
+from .report_html import replay_html
 from .run import NO_GROUPS, Setting
+from .writing import folders_of, write_page, write_result
 
 if TYPE_CHECKING:
     from ...faults.rules.fault_rules import FaultRule
     from .result import Result
 
-PAGE = "index.html"
+REPLAY_PAGE = "replay.html"
 
 
 class Given(NamedTuple):
@@ -86,7 +86,7 @@ def run(words: Sequence[str], given: Given, outputs: Outputs, rule_file: str | N
         return _hunt(words, options, outputs, is_continued=given.is_continued)
     if outputs.json_file is not None or outputs.junit is not None:
         raise BadHuntOption(f"{'--junit' if outputs.json_file is None else '--json'}: not with --replay")
-    return _replay(words, options, rule_file)
+    return _replay(words, options, rule_file, outputs)
 
 
 def options_of(given: Given) -> Options:
@@ -153,20 +153,12 @@ def _hunt(words: Sequence[str], options: Options, outputs: Outputs, *, is_contin
     line = ProgressLine()
     with starting("COMMAND"), line.shown():
         result = hunt_program(Command(words), options, line.show, earlier)
-    folders = [outputs.folder / str(number) for number in range(1, len(result.findings) + 1)]
     # First, because what follows can fail.
-    click.echo(report_text(result, [str(folder) for folder in folders]))
+    click.echo(report_text(result, [str(folder) for folder in folders_of(result, outputs.folder)]))
     _write_for_ci(outputs, result)
     with _writing("--output"):
-        # The findings of the hunt that goes on have the first numbers.
-        if not is_continued:
-            remove_findings(outputs.folder)
-        for folder, finding in zip(folders, result.findings, strict=True):
-            write_finding(folder, finding, words, options)
-        write_state(outputs.folder, result, options.seed)
-        page = report_html(result, shlex.join(words), folders)
-        # A word of the command may be no text.
-        replace_file(outputs.folder / PAGE, page.encode("utf-8", "backslashreplace"))
+        write_result(outputs.folder, result)
+        write_state(outputs.folder, result)
     return bool(result.findings)
 
 
@@ -201,12 +193,19 @@ def _write_for_ci(outputs: Outputs, result: Result) -> None:
             outputs.junit.write_text(junit_text(result), "utf-8")
 
 
-def _replay(words: Sequence[str], options: Options, file: str) -> bool:
-    """Run once without faults and once with the rules of a file, and print the judgement; return whether it broke."""
-    rules = _rules_in(file)
+def _replay(words: Sequence[str], options: Options, rule_file: str, outputs: Outputs) -> bool:
+    """Run once without faults and once with the rules of a file, and report it; return whether it broke."""
+    rules, program = _rules_in(rule_file), Command(words)
+    _check_outputs(outputs)
     with starting("COMMAND"):
-        judgement = replay(Command(words), options, rules)
-    click.echo("\n".join([judgement.outcome.value, *(f"  {reason}" for reason in judgement.reasons)]))
+        judgement, timeline = replayed(program, options, rules)
+    page = outputs.folder / REPLAY_PAGE
+    lines = [*judgement.reasons, str(page), *(["output:"] if judgement.evidence.output else [])]
+    click.echo("\n".join([judgement.outcome.value, *(f"   {line}" for line in lines)]))
+    if judgement.evidence.output:
+        click.echo(judgement.evidence.output)
+    with _writing("--output"):
+        write_page(page, replay_html(program, judgement, [json_of(rule) for rule in rules], timeline))
     return judgement.is_finding
 
 

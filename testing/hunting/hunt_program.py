@@ -58,4 +58,5 @@ def hunt_program(
             trying.check_judged()
     except KeyboardInterrupt:
         is_stopped = True
-    return Result(faultless, trying.planned, trying.tried, trying.findings, time.monotonic() - begin, is_stopped)
+    seconds = time.monotonic() - begin
+    return Result(program, options, faultless, trying.planned, trying.tried, trying.findings, seconds, is_stopped)

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from .arguments import How, options_of
@@ -13,7 +14,9 @@ from .errors import BadHuntOption, CannotHunt
 from .functions import Function
 from .in_process import BUDGET, hunt_function
 from .options import Options
-from .report import report_text
+from .report import failure_text
+from .result import Result
+from .writing import folders_of
 
 if TYPE_CHECKING:
     from ..broker import Broker
@@ -27,26 +30,31 @@ _OF_BROKER: Mapping[str, Callable[[Broker], object]] = {
 }
 
 
-class Exceptions(NamedTuple):
-    """The exceptions by which a test says that it has failed, and that it is not to be run."""
+class Framework(NamedTuple):
+    """What a hunt must know of the framework of a test.
+
+    failures, skips: the exceptions by which a test fails, and skips itself.
+    make_folder: makes the folder for the files of the findings.
+    """
 
     failures: tuple[type[BaseException], ...]
     skips: tuple[type[BaseException], ...]
+    make_folder: Callable[[], Path]
 
 
 def hunt_test(
     test: Callable[..., object],
     fixtures: Mapping[str, object],
     configuration: Configuration,
-    exceptions: Exceptions,
+    framework: Framework,
     how: How,
 ) -> str | None:
-    """Hunt a test, and return the report if there are findings, or why it cannot be hunted; otherwise None.
+    """Hunt a test, and return why it fails if there are findings, or why it cannot be hunted; otherwise None.
 
     test: its function, or the coroutine function that a plugin has wrapped. fixtures: its arguments; those of the
     broker are replaced. configuration: of the brokers, before that of `how`.
-    exceptions: by which it fails, and skips itself; a skip that it raises without a fault is raised.
-    Raises KeyboardInterrupt if a person has stopped the hunt: the tests that follow are not run either.
+    A skip that the test raises without a fault is raised. Raises KeyboardInterrupt if a person has stopped the hunt:
+    the tests that follow are not run either.
     """
     # A plugin for coroutines has one loop for all calls, which one that hangs would keep.
     original = inspect.unwrap(test, stop=inspect.iscoroutinefunction)
@@ -59,7 +67,7 @@ def hunt_test(
     def noticing() -> Generator[None]:
         try:
             yield
-        except exceptions.skips as skip:
+        except framework.skips as skip:
             skipped.append(skip)
             raise
 
@@ -75,13 +83,23 @@ def hunt_test(
         return f"fauxka_hunt: the test has no fixture of a broker; allowed: {', '.join(_OF_BROKER)}"
     try:
         options = _options_of(configuration, how)
-        program = Function(run_later if inspect.iscoroutinefunction(called) else run, exceptions.failures)
+        program = Function(run_later if inspect.iscoroutinefunction(called) else run, framework.failures)
         result = hunt_function(program, options)
     except (BadHuntOption, CannotHunt) as error:
         if skipped:
             raise skipped[0] from None
         return f"fauxka_hunt: {error}"
-    return report_text(result) if result.findings else None
+    return _written_failure(result, framework.make_folder()) if result.findings else None
+
+
+def _written_failure(result: Result, folder: Path) -> str:
+    """Write the files of the findings, and return the failure. One that cannot be written must not hide it."""
+    text = failure_text(result, [str(each) for each in folders_of(result, folder)])
+    try:
+        result.write(folder)
+    except OSError as error:
+        return f"{text}\nnot written: {error}"
+    return text
 
 
 def _options_of(configuration: Configuration, how: How) -> Options:

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
+from .evidence import Evidence, evidence_of
 from .group_judgement import broken_by_groups, explanations
-from .key_judgement import late_events, old_events, without_key, wrong_states
+from .key_judgement import late_events, name_of, old_events, without_key, wrong_states
 from .program import Ending
 from .promise import Promise
 from .run import Content, Run
 
 # The events that a reason names.
 NAMED_MAX = 3
-NAME_CHARACTERS_MAX = 40
 _COMMITTED_TEXT = "its groups have committed the offsets, so its next start does not write what is missing"
+# Of the events that are compared with those of other trials.
+_MARKED_MAX = 100
 _MISSING_KINDS = {"missing", "state"}
 
 
@@ -48,27 +51,47 @@ class Outcome(Enum):
     BROKEN = "broken"
 
 
+class Damage(NamedTuple):
+    """What is wrong with a result: its kind, such as "missing", and in words.
+
+    marks: what other damage of the kind has in common with it, such as the events; the words without any.
+    """
+
+    kind: str
+    words: str
+    marks: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The outcome, the reasons for it in words, and what kinds of reasons they are, such as "missing".
+    """The outcome, and the reasons for it in words.
 
-    hits: whether each fault of the trial was met.
+    hits: whether each fault of the trial was met. damage: what is wrong with the result of a program that is broken.
+    evidence: of a finding.
     """
 
     outcome: Outcome
     reasons: Sequence[str] = ()
-    kinds: frozenset[str] = frozenset()
+    damage: Sequence[Damage] = ()
     hits: Sequence[bool] = ()
+    evidence: Evidence = field(default_factory=Evidence, compare=False, repr=False)
 
     @property
     def is_finding(self) -> bool:
         """Whether the program did not do what it promises."""
         return self.outcome in (Outcome.HUNG, Outcome.BROKEN)
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of the damage, such as "missing"."""
+        return frozenset(each.kind for each in self.damage)
+
 
 def judge(run: Run, faultless: Run, promise: Promise) -> Judgement:
     """Compare a run with the run without faults."""
-    return replace(_judged(run, faultless, promise), hits=[count > 0 for count in run.hits])
+    judgement = _judged(run, faultless, promise)
+    evidence = evidence_of(run) if judgement.is_finding else Evidence()
+    return replace(judgement, hits=[count > 0 for count in run.hits], evidence=evidence)
 
 
 def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
@@ -79,19 +102,21 @@ def _judged(run: Run, faultless: Run, promise: Promise) -> Judgement:
     ending = run.ending
     is_done = ending.exit_code == 0 or _is_committed(run, faultless)
     found = [
-        (kind, f"{topic}: {reason}")
+        damage
         for topic, content in run.topics.items()
-        for kind, reason in _broken(content, faultless.topics[topic], promise, is_done=is_done)
+        for damage in _broken(topic, content, faultless.topics[topic], promise, is_done=is_done)
     ]
-    found += broken_by_groups(run, faultless, promise)
+    found += [Damage(kind, words, (words,)) for kind, words in broken_by_groups(run, faultless, promise)]
     if run.failed_check is not None:
-        found.append(("check", f"check: {run.failed_check}"))
+        found.append(Damage("check", f"check: {run.failed_check}", (run.failed_check,)))
     explained = explanations(run, faultless)
     if found:
-        kinds = frozenset(kind for kind, _ in found)
-        committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and kinds & _MISSING_KINDS else []
-        reasons = [*(reason for _, reason in found), _ending_text(ending), *committed, *explained]
-        return Judgement(Outcome.BROKEN, list(dict.fromkeys(reasons)), kinds)
+        is_missing = any(each.kind in _MISSING_KINDS for each in found)
+        committed = [_COMMITTED_TEXT] if ending.exit_code != 0 and is_missing else []
+        # A program that says that its result is wrong has ended by that.
+        ended = [] if ending.failed_check else [_ending_text(ending)]
+        reasons = dict.fromkeys([*(each.words for each in found), *ended, *committed, *explained])
+        return Judgement(Outcome.BROKEN, list(reasons), found)
     if ending.is_hung and not run.is_fault_over:
         return Judgement(Outcome.WAITING)
     if ending.is_hung:
@@ -144,47 +169,49 @@ def _missing(topic: str, events: Counter[bytes]) -> list[str]:
     return [f"{topic}: {_named(events)} in one run only"] if events else []
 
 
-def _broken(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the words of each reason for which the topic breaks the promise."""
+def _broken(topic: str, content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[Damage]:
+    """Yield what of the topic breaks the promise."""
     missing, surplus = faultless.events - content.events, content.events - faultless.events
     if promise is Promise.EFFECTIVELY_ONCE:
         missing = without_key(missing, faultless.order)
-        yield from (("state", text) for text in wrong_states(content.order, faultless.order, is_done=is_done))
+        states = [f"{topic}: {text}" for text in wrong_states(content.order, faultless.order, is_done=is_done)]
+        yield from (Damage("state", words, (words,)) for words in states)
     may_miss = promise is Promise.AT_MOST_ONCE or not is_done
     if missing and not may_miss:
         lost = f"; acknowledged batches that were lost: {content.lost}" if content.lost else ""
-        yield "missing", f"{_named(missing)} missing{lost}"
+        yield _damage(topic, "missing", missing, f"missing{lost}")
     if surplus and not promise.allows_doubles:
-        yield "too many", f"{_named(surplus)} too many"
+        yield _damage(topic, "too many", surplus, "too many")
     if promise in (Promise.EXACTLY_ONCE, Promise.AT_LEAST_ONCE_IN_ORDER):
-        yield from (("reordered", reason) for reason in _reordered(content, faultless, promise, is_done=is_done))
+        yield from _reordered(topic, content, faultless, promise, is_done=is_done)
 
 
-def _reordered(content: Content, faultless: Content, promise: Promise, *, is_done: bool) -> Iterator[str]:
+def _reordered(
+    topic: str, content: Content, faultless: Content, promise: Promise, *, is_done: bool
+) -> Iterator[Damage]:
     """Yield how the order of the topic breaks the promise."""
     late = late_events(content.order, faultless.order)
     if late:
-        yield f"{_named(late)} out of order"
+        yield _damage(topic, "reordered", late, "out of order")
     elif promise is Promise.EXACTLY_ONCE:
         if content.reordered > faultless.reordered:
-            yield f"{content.reordered} batches out of order"
+            yield Damage("reordered", f"{topic}: {content.reordered} batches out of order", (topic,))
     elif is_done and (old := old_events(content.order, faultless.order)):
-        yield f"{_named(old)} repeated behind newer events of the same key"
+        yield _damage(topic, "reordered", old, "repeated behind newer events of the same key")
+
+
+def _damage(topic: str, kind: str, events: Counter[bytes], words: str) -> Damage:
+    marks = [f"{topic}: {event!r}" for event in sorted(events)[:_MARKED_MAX]]
+    return Damage(kind, f"{topic}: {_named(events)} {words}", marks)
 
 
 def _named(events: Counter[bytes]) -> str:
     """Return the number of events, with the first of them."""
     count = events.total()
-    names = [
-        ascii(event.decode(errors="backslashreplace"))[:NAME_CHARACTERS_MAX] for event in sorted(events)[:NAMED_MAX]
-    ]
+    names = [name_of(event) for event in sorted(events)[:NAMED_MAX]]
     more = ", ..." if len(events) > NAMED_MAX else ""
     return f"{count} {'event' if count == 1 else 'events'} ({', '.join(names)}{more})"
 
 
 def _ending_text(ending: Ending) -> str:
-    if ending.is_hung:
-        return f"the program did not end within {ending.seconds:.0f} s"
-    if ending.exit_code == 0:
-        return "the program ended well"
-    return f"the program ended with exit code {ending.exit_code}"
+    return f"the program {ending}"

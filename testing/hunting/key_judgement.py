@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-_CHARACTERS_MAX = 40
+NAME_CHARACTERS_MAX = 40
 
 # The events of each partition and key, as they are in the log.
 Order = Mapping[tuple[int, bytes | None], Sequence[bytes]]
@@ -45,17 +45,22 @@ def wrong_states(order: Order, faultless: Order, *, is_done: bool) -> Iterator[s
         got = order.get((partition, key)) or _elsewhere(order, key)
         if not got:
             if is_done:
-                yield f"key {_text(key)} has no event"
+                yield f"key {name_of(key)} has no event"
         elif is_done and got[-1] != wanted[-1]:
-            yield f"the last event of key {_text(key)} is {_text(got[-1])}, not {_text(wanted[-1])}"
+            yield f"the last event of key {name_of(key)} is {name_of(got[-1])}, not {name_of(wanted[-1])}"
         elif got[-1] not in wanted:
-            yield f"the last event of key {_text(key)} is {_text(got[-1])}, which it never has without faults"
+            yield f"the last event of key {name_of(key)} is {name_of(got[-1])}, which it never has without faults"
 
 
 def without_key(events: Counter[bytes], faultless: Order) -> Counter[bytes]:
     """Return the events that belong to no key."""
     keyed = {event for (_, key), row in faultless.items() if key is not None for event in row}
     return Counter({event: count for event, count in events.items() if event not in keyed})
+
+
+def name_of(event: bytes) -> str:
+    """Return an event, or a key, as a reason names it."""
+    return ascii(event.decode(errors="backslashreplace"))[:NAME_CHARACTERS_MAX]
 
 
 def _behind(events: Sequence[bytes], wanted: Sequence[bytes]) -> Counter[bytes]:
@@ -73,7 +78,3 @@ def _behind(events: Sequence[bytes], wanted: Sequence[bytes]) -> Counter[bytes]:
 def _elsewhere(order: Order, key: bytes) -> Sequence[bytes]:
     """Return the events of a key in another partition: a topic that was created again may have fewer."""
     return next((events for (_, other), events in order.items() if other == key), ())
-
-
-def _text(event: bytes) -> str:
-    return ascii(event.decode(errors="backslashreplace"))[:_CHARACTERS_MAX]

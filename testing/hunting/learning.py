@@ -85,9 +85,9 @@ def _check(run: Run) -> None:
     if run.ending.is_hung and run.ending.seconds < LEARNING_SECONDS_MAX:
         raise CannotHunt(TOO_SMALL_BUDGET)
     if run.ending.exit_code != 0:
-        how = "did not end" if run.ending.is_hung else f"ended with exit code {run.ending.exit_code}"
-        last = last_line(run.ending.output)
-        raise CannotHunt(f"without a fault, the program {how}{': ' if last else ''}{last}")
+        # The last line of a traceback is what the function has raised.
+        last = "" if run.ending.raised else last_line(run.ending.output)
+        raise CannotHunt(f"without a fault, the program {run.ending}{': ' if last else ''}{last}")
     if run.failed_check is not None:
         raise CannotHunt(f"without a fault, the check fails: {run.failed_check}")
     if not run.is_journal_whole:

@@ -19,9 +19,9 @@ from ...faults.action_declaration import Response
 from ...faults.actions import Action, Drop, Error
 from ...faults.journal.journal_entries import JournalEntry
 from .changes import change_of
+from .finding import Tried
 from .judgement import Outcome
 from .plan import CHANGING, Fault, Target, Trial, requests_at
-from .result import Tried
 
 _SURVIVED = (Outcome.HELD, Outcome.ERROR)
 # At how many pairs of requests two faults are tried before those of the next rank.

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...faults.action_declaration import Response
+from .finding import Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
-from .result import Tried
 
 # Longer than clients wait by default: a consumer waits max.poll.interval.ms, 300 s, for the response of a JoinGroup.
 PATIENT_SECONDS = 330.0
 # The client waits: for a response that does not come, or for one that it recognises.
 _WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
+_MAY_COME = {"missing", "skipped", "not processed", "state"}
 _UNFINISHED = "the program did not end within {seconds:.0f} s, when the budget was spent"
 
 
@@ -33,13 +34,20 @@ def kind_of_wait(trial: Trial) -> object:
 
 
 def unfinished(judgement: Judgement, seconds: float) -> Judgement:
-    """Return the judgement of a run that was ended after so many seconds, because the budget was spent."""
+    """Return the judgement of a run that was ended after so many seconds, because the budget was spent.
+
+    What is there twice or out of order stays so; what is missing, or the last event of a key, may come.
+    """
+    if judgement.kinds - _MAY_COME:
+        return judgement
     return Judgement(Outcome.UNFINISHED, (_UNFINISHED.format(seconds=seconds),), hits=judgement.hits)
 
 
 def slow(judgement: Judgement) -> Judgement:
     """Return the judgement of a run that has ended after its timeout, and kept its promise or reported an error."""
-    return replace(SLOW, hits=judgement.hits) if judgement.outcome in (Outcome.HELD, Outcome.ERROR) else judgement
+    if judgement.outcome not in (Outcome.HELD, Outcome.ERROR):
+        return judgement
+    return replace(judgement, outcome=SLOW.outcome, reasons=SLOW.reasons)
 
 
 def told_apart(tried: Sequence[Tried]) -> list[Tried]:

@@ -84,6 +84,11 @@ class Target:
         """Kafka's name of the API."""
         return str(dict(self.match)["api"])
 
+    @property
+    def place(self) -> _Fields:
+        """What it has in common with the requests that the same line of the program sends, to any partition."""
+        return _without(_PARTITION, self.match)
+
     def __str__(self) -> str:
         """Return such as "Produce 3 of 20 to orders-0"."""
         fields = dict(self.match)
@@ -160,13 +165,13 @@ def targets_of(*runs: Sequence[JournalEntry]) -> list[Target]:
         for match in _matches_of(entry, ids):
             versions[match] = min(entry.api_version, versions.get(match, NEWEST_VERSION))
     least = {match: min(count[match] for count in counts) or most for match, most in counts[0].items()}
-    clients = Counter(map(_without_client, least))
+    clients = Counter(_without(_CLIENT, match) for match in least)
     return [
         Target(
             match,
             ordinal,
             least[match],
-            is_client_named=clients[_without_client(match)] > 1,
+            is_client_named=clients[_without(_CLIENT, match)] > 1,
             has_response=match not in unanswered,
             version=versions[match],
         )
@@ -223,7 +228,7 @@ def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: i
         faults.append(Fault("applied late", "received", Delay(ms=late_ms, mute=True), 3))
     for name, change in CHANGES.items():
         if api in change.apis and nodes >= change.nodes and (not change.users or used & set(change.users)):
-            faults.append(Fault(name, "received", Hold(mute=True), 2))
+            faults.append(Fault(name, "received", Hold(mute=True), 3 if change.stays else 2, stays=change.stays))
     if api in ACKNOWLEDGING:
         faults.append(Fault("broker down for ever", "received", Crash(), 3, stays=True))
     faults += [_fault_of(given, api) for given in errors_at(api, used)]
@@ -282,14 +287,14 @@ def _folded(matches: Iterable[_Fields]) -> Iterator[_Fields]:
     """Yield the matches. Of those that differ only in the partition, yield the first, the middle and the last."""
     rows: dict[_Fields, list[_Fields]] = {}
     for match in matches:
-        rows.setdefault(tuple(field for field in match if field[0] != _PARTITION), []).append(match)
+        rows.setdefault(_without(_PARTITION, match), []).append(match)
     for row in rows.values():
         row.sort(key=lambda match: dict(match).get(_PARTITION, 0))  # type: ignore[arg-type, return-value]
         yield from (row[number] for number in _chosen(len(row)))
 
 
-def _without_client(match: _Fields) -> _Fields:
-    return tuple(field for field in match if field[0] != _CLIENT)
+def _without(name: str, match: _Fields) -> _Fields:
+    return tuple(field for field in match if field[0] != name)
 
 
 def _chosen(count: int) -> list[int]:

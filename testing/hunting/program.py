@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -37,17 +38,27 @@ class Ending:
 
     exit_code: negative for a signal, None if it was ended after the timeout. output: its last lines, as text.
     failed_check: what the program itself has found wrong with its result; None for nothing.
+    raised: the exception of a function, as one line; "" without one.
     """
 
     exit_code: int | None
     seconds: float
     output: str = ""
     failed_check: str | None = None
+    raised: str = ""
 
     @property
     def is_hung(self) -> bool:
         """Whether it did not end by itself."""
         return self.exit_code is None
+
+    def __str__(self) -> str:
+        """Return such as "ended with exit code 3"."""
+        if self.is_hung:
+            return f"did not end within {self.seconds:.0f} s"
+        if self.exit_code == 0:
+            return "ended well"
+        return f"raised {self.raised}" if self.raised else f"ended with exit code {self.exit_code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,10 @@ class Command:
         default_factory=lambda: Running(_kill_session), init=False, repr=False, compare=False
     )
 
+    def __str__(self) -> str:
+        """Return the command line."""
+        return shlex.join(self.words)
+
     def run(self, place: Place, timeout_seconds: float) -> Ending:
         """Run the command in a session of its own, which is killed after the timeout. Raises Stopped, OSError."""
         bootstrap = place.broker.bootstrap_servers
@@ -164,9 +179,8 @@ class PrepareCommand(Command):
         with starting("--prepare"):
             ending = self.run(place, CHECK_SECONDS_MAX)
         if ending.exit_code != 0:
-            how = "did not end" if ending.is_hung else f"ended with exit code {ending.exit_code}"
             last = last_line(ending.output)
-            raise CannotHunt(f"--prepare: {self.words[0]} {how}{': ' if last else ''}{last}")
+            raise CannotHunt(f"--prepare: {self.words[0]} {ending}{': ' if last else ''}{last}")
 
 
 def last_line(output: str) -> str:

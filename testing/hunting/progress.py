@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .budget import Budget
-from .result import Tried
+from .finding import Tried
 
 
 class Learning(NamedTuple):

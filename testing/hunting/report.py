@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from .coverage import coverage_of, errors_left_out
+from .finding import Finding, Hunted, Tried
 from .judgement import Outcome
 from .progress import Confirming, Learning, Stage
-from .result import Finding, Result, Tried
 
-# Of the trials that broke the program in the same way.
-OTHERS_NAMED_MAX = 4
+# Of the lines that the program printed. The files of the finding have the others.
+_OUTPUT_LINES_MAX = 10
 # Of the trials that failed, and not by the program.
 FAILED_MAX = 3
 _WORST_FIRST = (
@@ -21,17 +22,41 @@ _WORST_FIRST = (
 )
 
 
-def report_text(result: Result, folders: Sequence[str] = ()) -> str:
+def report_text(result: Hunted, folders: Sequence[str] = ()) -> str:
     """Return the report. folders: where the files of each finding are; none if there are no files."""
     lines = [_table_text(table_rows(result.tried)), ""] if result.tried else []
     for number, (finding, folder) in enumerate(zip_longest(result.findings, folders), start=1):
-        lines += [f"{number}. {finding.trial}", *(f"   {detail}" for detail in details_of(finding))]
-        lines += [""] if folder is None else [f"   {folder}", ""]
+        lines += [*finding_lines(number, finding, [folder] if folder else []), ""]
     end = [] if result.findings else [no_finding_text(result)]
     return "\n".join([*lines, *remarks(result), *left_out_lines(result), summary_line(result), *end])
 
 
-def no_finding_text(result: Result) -> str:
+def failure_text(result: Hunted, folders: Sequence[str]) -> str:
+    """Return why a test that is a hunt fails: what was found first, and the table last. folders: as of report_text."""
+    more = len(result.findings) - 1
+    others = f", and {more} more finding{'' if more == 1 else 's'}" if more else ""
+    # pytest repeats the first line at the end of its output.
+    lines = [f"fauxka_hunt: {result.findings[0].sentence}{others}", ""]
+    for number, (finding, folder) in enumerate(zip(result.findings, folders, strict=True), start=1):
+        rules = [json.dumps(rule) for rule in finding.rules]
+        extra = [folder, "rules:", *_indented(rules), "requests:", *_indented(finding.judgement.evidence.requests)]
+        lines += [*finding_lines(number, finding, extra), ""]
+    return "\n".join([*lines, _table_text(table_rows(result.tried)), "", *remarks(result), summary_line(result)])
+
+
+def finding_lines(number: int, finding: Finding, extra: Sequence[str]) -> list[str]:
+    """Return the title of a finding, its details, other lines, and the end of what the program printed."""
+    output = finding.judgement.evidence.output.splitlines()
+    left_out = ["..."] if len(output) > _OUTPUT_LINES_MAX else []
+    printed = ["output:", *_indented([*left_out, *output[-_OUTPUT_LINES_MAX:]])] if output else []
+    return [f"{number}. {finding.trial}", *_indented([*details_of(finding), *extra, *printed])]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"   {line}" for line in lines]
+
+
+def no_finding_text(result: Hunted) -> str:
     """Return what a hunt without a finding means, and what it does not mean."""
     judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED and each.met]
     if not judged:
@@ -46,7 +71,7 @@ def no_finding_text(result: Result) -> str:
     )
 
 
-def remarks(result: Result) -> list[str]:
+def remarks(result: Hunted) -> list[str]:
     """Return what a reader must know who believes that nothing was found: what was never met, and what failed."""
     failed = [each for each in result.tried if each.judgement.outcome is Outcome.NOT_JUDGED]
     judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED]
@@ -65,7 +90,7 @@ def remarks(result: Result) -> list[str]:
     ]
 
 
-def left_out_lines(result: Result) -> list[str]:
+def left_out_lines(result: Hunted) -> list[str]:
     """Return the errors of Kafka that were not tried, a line for each reason."""
     names: dict[str, set[str]] = defaultdict(set)
     for reasons in errors_left_out(result.faultless.requests, result.tried).values():
@@ -117,7 +142,7 @@ def _table_text(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def summary_line(result: Result) -> str:
+def summary_line(result: Hunted) -> str:
     """Return the last line: how much was tried, and what was found."""
     coverage = coverage_of({entry.api for entry in result.faultless.requests}, result.tried)
     outcomes = [each.judgement.outcome for each in result.tried]
@@ -140,20 +165,25 @@ def _cell(outcomes: Sequence[Outcome]) -> str:
 
 
 def details_of(finding: Finding) -> list[str]:
-    """Return the reasons of a finding, the other trials that have it, and how often it was seen again."""
-    others = [f"also by {other}" for other in finding.others[:OTHERS_NAMED_MAX]]
-    more = len(finding.others) - len(others)
-    return [
-        *finding.judgement.reasons,
-        *others,
-        *([f"and by {more} more"] if more else []),
-        _confirmed_text(finding),
-    ]
+    """Return the reasons of a finding, the other faults that show it, and how often it was seen again."""
+    return [*finding.judgement.reasons, *_others_text(finding), _confirmed_text(finding)]
+
+
+def _others_text(finding: Finding) -> Iterator[str]:
+    """Yield a line with the faults of the other trials at each API."""
+    faults: dict[str, dict[str, None]] = defaultdict(dict)
+    for other in finding.others:
+        apis = " and ".join(dict.fromkeys(target.api for _, target in other.faults))
+        faults[apis][" with ".join(fault.name for fault, _ in other.faults)] = None
+    for apis, names in faults.items():
+        yield f"also at {apis}: {', '.join(names)}"
 
 
 def _confirmed_text(finding: Finding) -> str:
     if not finding.runs:
         return "not repeated"
+    if finding.is_seen_once:
+        return f"seen once, and not in {finding.runs} more runs"
     # What hangs had more time once, see patience.
     seconds = f" of {finding.timeout_seconds:.0f} s" if finding.judgement.outcome is Outcome.HUNG else ""
     timing = "" if finding.is_certain else ": it depends on timing"

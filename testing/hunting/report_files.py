@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from .coverage import coverage_of, errors_left_out
+from .finding import Finding, Hunted, Tried
 from .judgement import Judgement, Outcome
 from .plan import Trial
-from .result import Finding, Result, Tried
 
 # The characters that XML 1.0 does not allow, even as references.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def json_text(result: Result) -> str:
+def json_text(result: Hunted) -> str:
     """Return the result as JSON: counts, the findings with their rules' names, and each trial with its outcome."""
     coverage = coverage_of({entry.api for entry in result.faultless.requests}, result.tried)
     fields = {
@@ -40,7 +40,9 @@ def _finding(finding: Finding) -> Mapping[str, object]:
         **_judged(finding.trial, finding.judgement),
         "confirmed": finding.confirmed,
         "runs": finding.runs,
+        "found_seconds": None if finding.found_seconds is None else round(finding.found_seconds, 3),
         "others": [str(other) for other in finding.others],
+        "output": finding.judgement.evidence.output,
     }
 
 
@@ -52,7 +54,7 @@ def _judged(trial: Trial, judgement: Judgement) -> dict[str, object]:
     }
 
 
-def junit_text(result: Result) -> str:
+def junit_text(result: Hunted) -> str:
     """Return the result as JUnit XML: a finding is a failure, and a trial that was not judged is an error."""
     root = ElementTree.Element("testsuites", name="fauxka hunt")
     suite = ElementTree.SubElement(root, "testsuite", name="fauxka hunt")

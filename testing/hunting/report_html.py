@@ -6,14 +6,14 @@ All text is escaped, because names of topics and the output of programs can be a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from .judgement import Outcome
+from .finding import Finding, Hunted
+from .judgement import Judgement, Outcome
 from .report import details_of, left_out_lines, remarks, summary_line, table_rows
-from .reproduction import CALLS_FILE, RUN_FILE, TEST_FILE, json_of
-from .result import Finding, Result
+from .reproduction import CALLS_FILE, RULES_FILE, TEST_FILE
 
 _STYLE = """
 :root{color-scheme:light dark;--line:#8886;--quiet:#777;--bad:#b3261e;--odd:#8a5a00;--good:#1b6e3c}
@@ -27,52 +27,72 @@ iframe{border:1px solid var(--line);height:80vh;width:100%}
 """
 
 
-def report_html(result: Result, command: str, folders: Sequence[Path]) -> str:
-    """Return the page, which is beside the folders. command: what was hunted. folders: of the findings.
-
-    Raises OSError if a timeline that is there cannot be read.
-    """
-    findings = [
+def report_html(result: Hunted, folders: Sequence[Path]) -> str:
+    """Return the page, which is beside the folders of the findings."""
+    count = len(result.findings)
+    found = "nothing found" if not count else "1 finding" if count == 1 else f"{count} findings"
+    findings = (
         _finding(number, finding, folder)
         for number, (finding, folder) in enumerate(zip(result.findings, folders, strict=True), start=1)
-    ]
-    count = len(findings)
-    found = "nothing found" if not count else "1 finding" if count == 1 else f"{count} findings"
+    )
     parts = [
-        f"<h1>fauxka hunt: {found}</h1><p><code>{escape(command)}</code></p><p>{escape(summary_line(result))}</p>",
+        f"<p><code>{escape(str(result.program))}</code></p><p>{escape(summary_line(result))}</p>",
         *(f"<p>{escape(remark)}</p>" for remark in remarks(result)),
         *findings,
         f"<h2>Each fault at each API</h2>{_table(table_rows(result.tried))}",
         *(f'<p class="quiet">{escape(line)}</p>' for line in left_out_lines(result)),
     ]
+    return _page(f"fauxka hunt: {found}", parts)
+
+
+def replay_html(program: object, judgement: Judgement, rules: Sequence[Mapping[str, object]], timeline: str) -> str:
+    """Return the page of one run with the rules of a finding, whatever its outcome."""
+    names = "; ".join(str(rule.get("name", "a rule")) for rule in rules)
+    sections = [_heading(judgement, names), _list(judgement.reasons), *_shown(judgement, rules, timeline)]
+    return _page("fauxka hunt --replay", [f"<p><code>{escape(str(program))}</code></p>", *sections])
+
+
+def _page(title: str, parts: Sequence[str]) -> str:
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>fauxka hunt: {found}</title><style>{_STYLE}</style>"
+        f"<title>{title}</title><style>{_STYLE}</style>"
     )
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    body = f"<h1>{title}</h1>{''.join(parts)}"
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def _finding(number: int, finding: Finding, folder: Path) -> str:
-    details = "".join(f"<li>{escape(detail)}</li>" for detail in details_of(finding))
-    rules = json.dumps([json_of(rule) for rule in finding.trial.rules], indent=1)
-    links = ", ".join(
-        f'<a href="{escape(folder.name)}/{name}">{words}</a>'
-        for name, words in ((TEST_FILE.format(folder.name), "test"), (CALLS_FILE, "curl"))
-    )
-    outcome = finding.judgement.outcome.value
-    return (
-        f'<h2>{number}. <span class="{_class_of(outcome)}">{outcome}</span>: {escape(str(finding.trial))}</h2>'
-        f"<ul>{details}</ul><p>{links}</p>"
-        f"<details><summary>The rules</summary><pre>{escape(rules)}</pre></details>{_timeline(folder / RUN_FILE)}"
-    )
+    files = (("rules", RULES_FILE), ("test", TEST_FILE.format(folder.name)), ("curl", CALLS_FILE))
+    links = [f'<a href="{escape(folder.name)}/{name}">{words}</a>' for words, name in files if (folder / name).exists()]
+    sections = [
+        _heading(finding.judgement, str(finding.trial), f"{number}. "),
+        _list(details_of(finding)),
+        f"<p>{', '.join(links)}</p>" if links else "",
+        *_shown(finding.judgement, finding.rules, finding.timeline),
+    ]
+    return "".join(sections)
 
 
-def _timeline(file: Path) -> str:
-    """Return the page of a run in a frame; nothing if the run was not repeated."""
-    if not file.exists():
-        return ""
-    page = escape(file.read_text("utf-8"))
-    return f'<details><summary>The timeline</summary><iframe title="Timeline" srcdoc="{page}"></iframe></details>'
+def _heading(judgement: Judgement, words: str, number: str = "") -> str:
+    outcome = judgement.outcome.value
+    return f'<h2>{number}<span class="{_class_of(outcome)}">{outcome}</span>: {escape(words)}</h2>'
+
+
+def _list(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+
+
+def _shown(judgement: Judgement, rules: Sequence[Mapping[str, object]], timeline: str) -> Iterator[str]:
+    """Yield what shows a run: what the program printed, the rules, and the timeline if there is one. All are open."""
+    if judgement.evidence.output:
+        yield _opened("The output of the program", f"<pre>{escape(judgement.evidence.output)}</pre>")
+    yield _opened("The rules", f"<pre>{escape(chr(10).join(json.dumps(rule) for rule in rules))}</pre>")
+    if timeline:
+        yield _opened("The timeline", f'<iframe title="Timeline" srcdoc="{escape(timeline)}"></iframe>')
+
+
+def _opened(summary: str, content: str) -> str:
+    return f"<details open><summary>{summary}</summary>{content}</details>"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

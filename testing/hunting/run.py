@@ -93,6 +93,7 @@ class Run:
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
     groups: what consumer groups got and committed, by their ids. judged_groups: those that are judged.
+    outputs: of each start of the program.
     is_fault_over: whether the last fault was over before the program ended: it does not stay.
     """
 
@@ -106,6 +107,7 @@ class Run:
     is_journal_whole: bool = True
     groups: Mapping[str, GroupVerdict] = field(default_factory=dict[str, GroupVerdict])
     judged_groups: Sequence[str] = ()
+    outputs: Sequence[str] = ()
     is_fault_over: bool = True
 
 
@@ -132,11 +134,12 @@ def run_once(
         changes = {handle.id: change for handle, rule in zip(armed, rules, strict=True) if (change := change_of(rule))}
         deleted: dict[str, Content] = {}
         with changing(broker, changes, lambda topics: deleted.update(_contents_of(broker, setting, topics))) as failed:
-            ending = program.run(place, timeout_seconds)
+            first = program.run(place, timeout_seconds)
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
-        ending = _run_again(program, place, setting, ending, timeout_seconds)
+        endings = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
+        ending = endings[-1]
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
         topics = _contents_of(broker, setting, setting.topics)
@@ -155,6 +158,7 @@ def run_once(
             is_journal_whole=not journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
+            outputs=[each.output for each in endings],
             is_fault_over=all(rule.when.times is not None for rule in rules),
         )
 
@@ -170,15 +174,17 @@ def _opened(setting: Setting) -> Generator[Place]:
         yield Place(broker, Path(folder), admin)
 
 
-def _run_again(program: Program, place: Place, setting: Setting, ending: Ending, timeout_seconds: float) -> Ending:
-    """Start a program that has failed again, and return how the last start ended."""
-    for _ in range(setting.restarts):
-        # What hangs does not end by itself, and who says that its result is wrong has no more to say.
-        if ending.exit_code and ending.failed_check is None:
-            # A consumer that starts again would wait until the session of the one before it has expired.
-            expire_members(place.broker)
-            ending = program.run(place, timeout_seconds)
-    return ending
+def _with_restarts(
+    first: Ending, program: Program, place: Place, timeout_seconds: float, restarts: int
+) -> Sequence[Ending]:
+    """Start the program again as long as it fails, so often at most, and return how each start has ended."""
+    endings = [first]
+    # What hangs does not end by itself, and who says that its result is wrong has no more to say.
+    while len(endings) <= restarts and endings[-1].exit_code and endings[-1].failed_check is None:
+        # A consumer that starts again would wait until the session of the one before it has expired.
+        expire_members(place.broker)
+        endings.append(program.run(place, timeout_seconds))
+    return endings
 
 
 def _with_long_journal(broker: Configuration) -> Configuration:

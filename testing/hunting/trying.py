@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,9 +21,11 @@ from typing import NamedTuple
 
 from ..errors import CallError
 from . import patience
-from .confirming import Alike, Repeated, confirmed, kind_of_finding
+from .confirming import Repeated, confirmed
 from .earlier import Earlier
 from .errors import BadHuntOption, CannotHunt
+from .finding import Finding, Tried
+from .grouping import Groups
 from .judgement import Judgement, Outcome, judge
 from .learning import TOO_SMALL_BUDGET, timeout_of
 from .options import Options
@@ -30,7 +33,6 @@ from .patience import kind_of_wait, slow, told_apart, unfinished
 from .plan import Trial
 from .program import Program, ProgramUntil, Stoppable
 from .progress import Confirming, Progress, ShowProgress
-from .result import Finding, Tried
 from .run import Run, run_once
 
 # Of the budget: what is found in its last seconds is repeated.
@@ -80,7 +82,7 @@ class Trying:
         self._order: dict[str, int] = {}
         self._running: dict[Future[Judgement], _Started] = {}
         self._pool: ThreadPoolExecutor | None = None
-        self._rows: dict[object, Alike] = {}
+        self._groups = Groups()
 
     def go_on_from(self, earlier: Earlier) -> None:
         """Take over what an earlier hunt has done and found, before the first trial."""
@@ -89,12 +91,14 @@ class Trying:
         self._names = {str(each.trial) for each in self.tried}
         for finding in earlier.findings:
             tried = Tried(finding.trial, finding.judgement, finding.timeout_seconds)
-            self._rows[kind_of_finding(tried)] = Alike([tried], [finding] if finding.runs else [])
+            self._groups.add(tried)
+            if finding.runs:
+                self._groups.add_repeated(tried, finding)
 
     @property
     def findings(self) -> list[Finding]:
         """What was found so far."""
-        return [row.finding for row in self._rows.values()]
+        return self._groups.findings
 
     @property
     def can_go_on(self) -> bool:
@@ -137,10 +141,9 @@ class Trying:
             self.tried = told_apart(self.tried)
         for each in self.tried:
             if each.judgement.outcome is Outcome.HUNG:
-                self._row_of(each)
-        for row in self._rows.values():
-            if not row.repeated and not self.is_done:
-                self._repeat(row)
+                self._groups.add(each)
+        while not self.is_done and (left := self._groups.not_repeated()):
+            self._repeat(left[0])
 
     def check_judged(self) -> None:
         """Raise CannotHunt if no trial tells anything of the program."""
@@ -238,23 +241,17 @@ class Trying:
         is_certain = self._options.timeout_seconds is not None or self._options.is_first_wanted
         if tried.judgement.outcome is Outcome.HUNG and not is_certain:
             return
-        row = self._row_of(tried)
-        if row.needs_repeating and not self.is_done:
-            self._repeat(row)
+        candidate = self._groups.add(tried).next_to_repeat
+        if candidate is not None and not self.is_done:
+            self._repeat(candidate)
 
-    def _row_of(self, tried: Tried) -> Alike:
-        """Return the row of the trial, in which it is."""
-        row = self._rows.setdefault(kind_of_finding(tried), Alike())
-        if tried not in row.tried:
-            row.tried.append(tried)
-        return row
-
-    def _repeat(self, row: Alike) -> None:
-        newest = row.tried[len(row.repeated)]
+    def _repeat(self, tried: Tried) -> None:
         if self._show is not None:
-            self._show(Confirming(str(newest.trial)))
-        row.repeated.append(confirmed(newest, self._repeated_once, self._repeated, self._is_slow))
-        self.is_done = self._options.is_first_wanted and row.repeated[-1].is_certain
+            self._show(Confirming(str(tried.trial)))
+        finding = confirmed(tried, self._repeated_once, self._repeated, self._is_slow)
+        finding = replace(finding, found_seconds=time.monotonic() - self._begin)
+        self._groups.add_repeated(tried, finding)
+        self.is_done = self._options.is_first_wanted and finding.is_certain
 
     def _repeated_once(self, trial: Trial, seconds: float) -> Judgement:
         return self._attempt(trial, seconds, self._repeating_end)
@@ -302,6 +299,6 @@ class Trying:
         judgement = judge(run, self._faultless, self._options.promise)
         had = run.ending.seconds
         is_cut = run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN
-        if is_cut and judgement.outcome is Outcome.HUNG:
+        if is_cut and judgement.is_finding:
             return unfinished(judgement, had)
         return slow(judgement) if had > self.timeout else judgement

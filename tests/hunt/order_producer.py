@@ -33,3 +33,4 @@ for number in range(3):
     producer.flush()
 if failures:
     raise SystemExit(f"{len(failures)} orders were not sent: {failures[0]}")
+print("sent 3 orders")

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
 
 from fauxka.testing import Broker, hunt, report_text
 from fauxka.testing.hunting.arguments import How
@@ -16,7 +17,7 @@ from .test_faults_in_programs import judged
 
 STAYING = (
     *("broker down for ever", "NOT_ENOUGH_REPLICAS for ever"),
-    *("NOT_LEADER_OR_FOLLOWER for ever", "TOPIC_AUTHORIZATION_FAILED for ever"),
+    *("partition without a leader", "TOPIC_AUTHORIZATION_FAILED for ever"),
 )
 AT_PRODUCE = pytest.mark.parametrize("fault", STAYING[:-1])
 
@@ -45,7 +46,7 @@ def test_a_program_that_stops_to_wait_has_lost_what_it_does_not_report(
 
 async def send_with_aiokafka(broker: Broker) -> None:
     """Send an event. Raises aiokafka's KafkaError."""
-    producer = aiokafka.AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers, request_timeout_ms=1000)
+    producer = aiokafka.AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers, request_timeout_ms=4000)
     await producer.start()
     try:
         await producer.send_and_wait("orders", b"a")
@@ -71,7 +72,25 @@ def test_a_program_that_waits_or_reports_is_not_accused(program: Callable[[Broke
     result = hunt(program, topics=["orders"], expect=promise, only=STAYING, timeout_seconds=12, budget=4, jobs=4)
 
     assert not result.findings, report_text(result)
-    assert {each.judgement.outcome for each in result.tried} <= {Outcome.WAITING, Outcome.ERROR}
+    outcomes = {each.judgement.outcome for each in result.tried}
+    assert outcomes <= {Outcome.WAITING, Outcome.ERROR}, report_text(result)
+
+
+def test_a_partition_without_a_leader_has_none_in_the_metadata_until_the_program_is_started_again() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def program(broker: Broker) -> None:
+        try:
+            send(broker, [b"a"], **{"message.timeout.ms": 3000})
+        finally:
+            client = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+            for each in client.list_topics("orders", timeout=20).topics["orders"].partitions.values():
+                seen.append((each.leader, each.error.code() if each.error else KafkaError.NO_ERROR))
+
+    judgement = judged("partition without a leader: Produce to orders-0", program, topics=["orders"], restarts=1)
+
+    assert judgement.outcome is Outcome.HELD
+    assert seen[-2:] == [(-1, KafkaError.LEADER_NOT_AVAILABLE), (1, KafkaError.NO_ERROR)]
 
 
 @pytest.mark.parametrize(("creates", "outcome"), [("true", Outcome.HELD), ("false", Outcome.ERROR)])

@@ -82,10 +82,18 @@ def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
     )
 
     assert (again[0], again[1].splitlines()[0]) == (1, "broken")
-    assert (mended[0], mended[1]) == (0, "held\n")
+    assert "   output:\n" in again[1]
+    assert again[1].endswith("\nsent 3 orders\n")
+    assert (mended[0], mended[1].splitlines()[0]) == (0, "held")
+    page = (tmp_path / "replay.html").read_text()
+    assert "\nsent 3 orders</pre>" in page or "<pre>sent 3 orders</pre>" in page
+    assert "Timeline" in page
     assert checked.returncode == 1, checked.stdout
-    assert "orders: 1 event ('order 0') too many" in checked.stdout
-    assert len(test.read_text().splitlines()) <= 25
+    sentence = "orders: 1 event ('order 0') too many, after lost acknowledgement: Produce 1 of 3 to orders-0"
+    assert f'    assert not replayed.is_finding, "{sentence}"\n' in test.read_text()
+    assert f"AssertionError: {sentence}" in checked.stdout
+    (rule,) = json.loads(Path(rules).read_text())
+    assert f"RULES = [\n    {rule!r},\n]\n" in test.read_text()
 
 
 def test_all_findings_of_an_earlier_hunt_are_removed_and_nothing_else(tmp_path: Path) -> None:

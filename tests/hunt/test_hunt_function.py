@@ -17,13 +17,14 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from fauxka.testing import Broker, CannotHunt, hunt, report_text
 from fauxka.testing.hunting import functions, hunt_program
 from fauxka.testing.hunting.confirming import Repeat, Repeated, confirmed, shrunk
-from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.finding import Tried
+from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.pairs import pairs_of
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of, plan_of
+from fauxka.testing.hunting.program import Command
 from fauxka.testing.hunting.report import details_of
 from fauxka.testing.hunting.report_files import json_text, junit_text
 from fauxka.testing.hunting.report_html import report_html
-from fauxka.testing.hunting.result import Tried
 
 from .programs import QUICK, doubling, fill, has_met_a_fault, idempotent
 
@@ -214,7 +215,7 @@ def test_a_function_that_fails_without_a_fault_is_not_started_again() -> None:
         if len(starts) == 1:
             raise OSError("no orders today")
 
-    with pytest.raises(CannotHunt, match="the program ended with exit code 1: OSError: no orders today"):
+    with pytest.raises(CannotHunt, match="without a fault, the program raised OSError: no orders today"):
         hunt(fail_first, topics=["orders"], restarts=1)
 
 
@@ -238,7 +239,7 @@ def test_a_coroutine_that_does_not_end_is_cancelled() -> None:
 
 FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
 FIRST, SECOND = (Target((("api", "Produce"), ("topic", name)), 1, 2) for name in ("a", "b"))
-HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), [Damage("missing", "x", ())])
 
 
 def test_a_pair_is_shrunk_to_the_faults_that_are_needed_at_the_first_requests() -> None:
@@ -319,8 +320,8 @@ def repeating(runs: Sequence[Repeated]) -> Repeat:
 
 
 def test_only_what_breaks_the_program_in_the_same_way_confirms_a_finding() -> None:
-    other = Judgement(Outcome.BROKEN, ("y",), frozenset({"missing", "reordered"}))
-    doubled = Judgement(Outcome.BROKEN, ("z",), frozenset({"too many"}))
+    other = Judgement(Outcome.BROKEN, ("y",), [Damage("missing", "y", ()), Damage("reordered", "y", ())])
+    doubled = Judgement(Outcome.BROKEN, ("z",), [Damage("too many", "z", ())])
     runs = [Repeated(Judgement(Outcome.HUNG)), Repeated(other, "its timeline"), Repeated(doubled)]
     found = Tried(Trial([(FAULTS[0], replace(FIRST, ordinal=0))]), BROKEN, 1.0)
 
@@ -402,12 +403,14 @@ def test_page_has_the_outcomes_and_text_from_elsewhere_as_text(tmp_path: Path) -
     result = hunt(doubling, topics=["orders"], budget=3, jobs=2)
     (finding,) = result.findings
     reason = replace(finding.judgement, reasons=("orders: <img src=x> missing",))
-    odd = replace(result, findings=[replace(finding, judgement=reason)])
+    found = replace(finding, judgement=reason, timeline="<p>a timeline</p>")
+    odd = replace(result, program=Command(["send", "<b>"]), findings=[found])
 
-    page = report_html(odd, "send <b>", [tmp_path / "1"])
+    page = report_html(odd, [tmp_path / "1"])
 
-    assert "<code>send &lt;b&gt;</code>" in page
+    assert "<code>send &#x27;&lt;b&gt;&#x27;</code>" in page
     assert "<li>orders: &lt;img src=x&gt; missing</li>" in page
     assert '<tr><th>lost acknowledgement</th><td class="broken">broken' in page
     assert "http" not in page
-    assert "Timeline" not in page
+    assert 'srcdoc="&lt;p&gt;a timeline&lt;/p&gt;"' in page
+    assert "<details>" not in page

@@ -48,8 +48,43 @@ def test_order_of_an_idempotent_producer(fauxka, fauxka_bootstrap):
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["1. lost acknowledgement: Produce*", "*check: AssertionError: *", "*in 3 of 3 more runs"]
+        [
+            "fauxka_hunt: check: AssertionError: assert 2 == 1, after lost acknowledgement: Produce to orders-0",
+            "1. lost acknowledgement: Produce to orders-0",
+            "   check: AssertionError: assert 2 == 1",
+            "   in 3 of 3 more runs",
+            "*/1",
+            "   rules:",
+            """      {"name": "lost acknowledgement", *, "point": "applied", "action": {"kind": "close"}}""",
+            "   requests:",
+            "*Produce 10 orders: no response; close at applied by rule 1",
+            "   output:",
+            "*in test_order",
+        ]
     )
+    assert "exit code" not in result.stdout.str()
+    assert "what happened" not in result.stdout.str()
+
+
+def test_the_files_of_a_finding_are_beside_the_reports_of_failed_tests(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        ORDERS
+        + """
+@pytest.mark.fauxka_hunt(budget=1)
+def test_order(fauxka, fauxka_bootstrap):
+    send(fauxka_bootstrap)
+    assert len(fauxka.records("orders")) == 1
+"""
+    )
+
+    result = run_tests(run, "--fauxka-report", "reports")
+
+    result.assert_outcomes(failed=1)
+    (folder,) = (run.path / "reports").iterdir()
+    assert f"   {folder / '1'}" in result.outlines
+    assert sorted(file.name for file in folder.rglob("*") if file.is_file()) == [
+        *("curl.sh", "index.html", "output.txt", "rules.json", "run.html")
+    ]
 
 
 def test_a_marked_coroutine_and_events_of_a_topic(run: pytest.Pytester) -> None:
@@ -166,7 +201,7 @@ def test_order(fauxka):
     result = run_tests(run)
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["fauxka_hunt: without a fault, the program ended with exit code 1: AssertionError: *"])
+    result.stdout.fnmatch_lines(["fauxka_hunt: without a fault, the program raised AssertionError: *"])
 
 
 def test_a_marked_test_may_skip_itself(run: pytest.Pytester) -> None:

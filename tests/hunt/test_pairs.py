@@ -5,17 +5,17 @@ from collections.abc import Sequence
 from confluent_kafka import Producer
 
 from fauxka.testing import Broker
+from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.functions import Function
-from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.learning import learn
 from fauxka.testing.hunting.pairs import TwoTargets, pairs_of
 from fauxka.testing.hunting.plan import Trial, faults_of
-from fauxka.testing.hunting.result import Tried
 from fauxka.testing.hunting.run import Setting
 
 from .programs import QUICK, raise_failure, send
 
-HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+HELD, BROKEN = Judgement(Outcome.HELD), Judgement(Outcome.BROKEN, ("x",), [Damage("missing", "x", ())])
 FAULTS = {fault.name: fault for fault in faults_of("Produce")}
 DROPPED, REFUSED, CLOSED = "dropped response", "NOT_LEADER_OR_FOLLOWER", "lost acknowledgement"
 

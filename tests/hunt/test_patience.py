@@ -7,17 +7,17 @@ import pytest
 
 from fauxka.testing import Broker, hunt
 from fauxka.testing.hunting import learning, patience
-from fauxka.testing.hunting.judgement import Judgement, Outcome
+from fauxka.testing.hunting.finding import Tried
+from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.patience import PATIENT_SECONDS, kind_of_wait, slow, told_apart, unfinished
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
-from fauxka.testing.hunting.result import Tried
 
 from .programs import idempotent
 
 FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
 TARGETS = [Target((("api", "Produce"), ("topic", "orders")), ordinal, 2) for ordinal in range(2)]
 HUNG, HELD = Judgement(Outcome.HUNG), Judgement(Outcome.HELD)
-BROKEN = Judgement(Outcome.BROKEN, ("x",), frozenset({"missing"}))
+BROKEN = Judgement(Outcome.BROKEN, ("x",), [Damage("missing", "x", ())])
 
 
 def test_the_one_with_more_time_tells_what_the_others_of_its_kind_are() -> None:
@@ -46,6 +46,20 @@ def test_what_the_budget_ends_before_it_is_known_to_hang_is_no_finding() -> None
 
     assert [each.judgement for each in judged] == [cut, cut]
     assert not cut.is_finding
+
+
+@pytest.mark.parametrize("kind", ["missing", "skipped", "not processed", "state"])
+def test_what_is_missing_when_the_budget_ends_a_run_may_come(kind: str) -> None:
+    cut = Judgement(Outcome.BROKEN, ("x",), [Damage(kind, "x", ())])
+
+    assert unfinished(cut, 20).outcome is Outcome.UNFINISHED
+
+
+@pytest.mark.parametrize("kind", ["too many", "reordered", "processed twice", "moved back"])
+def test_what_is_there_when_the_budget_ends_a_run_stays(kind: str) -> None:
+    cut = Judgement(Outcome.BROKEN, ("x",), [Damage(kind, "x", ())])
+
+    assert unfinished(cut, 20) == cut
 
 
 def test_one_request_without_a_response_stands_for_all_at_its_api() -> None:

@@ -177,7 +177,7 @@ def test_a_replay_of_a_slow_program_waits_for_it(monkeypatch: pytest.MonkeyPatch
 
     options = options_of(How(topics=["orders"]), None, Budget())
 
-    assert replay.replay(Function(program), options, list[FaultRule]()).outcome is Outcome.SLOW
+    assert replay.replayed(Function(program), options, list[FaultRule]()).judgement.outcome is Outcome.SLOW
     assert starts == learning.LEARNING_RUNS + 2
 
 
@@ -186,7 +186,7 @@ def test_a_finding_whose_request_is_not_sent_any_more_is_a_warning() -> None:
     program = [sys.executable, str(Path(__file__).parent / "order_producer.py"), "idempotent"]
 
     with pytest.warns(UserWarning, match="no request met a fault"):
-        replay.assert_survives(program, rules, topics=["orders"])
+        replay.replay(program, rules, topics=["orders"])
 
 
 def test_a_stopped_hunt_of_a_test_stops_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,9 +195,9 @@ def test_a_stopped_hunt_of_a_test_stops_the_tests(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(in_process, "hunt_program", stopped)
 
-    exceptions = hunted_test.Exceptions((AssertionError,), ())
+    framework = hunted_test.Framework((AssertionError,), (), Path)
     with pytest.raises(KeyboardInterrupt):
-        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), exceptions, How())
+        hunted_test.hunt_test(idempotent, {"fauxka": None}, Configuration.of({}, None), framework, How())
 
 
 def test_a_command_that_makes_a_process_group_is_ended_with_it(tmp_path: Path) -> None:
