@@ -142,6 +142,8 @@ def run_once(
         ending = endings[-1]
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
+        # First, because a function that was not waited for goes on: it commits what it has written before.
+        committed = _committed_since(broker, committed_before)
         topics = _contents_of(broker, setting, setting.topics)
         topics |= {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
         if report is not None:
@@ -150,7 +152,7 @@ def run_once(
         return Run(
             ending,
             topics,
-            _committed_since(broker, committed_before),
+            committed,
             journal.entries(since=before),
             hits,
             failed_check,

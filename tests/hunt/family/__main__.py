@@ -63,6 +63,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", default=[], help="those with this in their names; repeatable")
     parser.add_argument("--jobs", type=int, default=2, help="hunts at a time; 2 by default")
     parser.add_argument("--twins-only", action="store_true", help="twins only")
+    parser.add_argument("--no-twins", action="store_true", help="programs with a defect only")
     parser.add_argument("--output", type=Path, default=OUTPUT, help=f"a line of JSON for each program; {OUTPUT}")
     arguments = parser.parse_args()
     clients = arguments.client or CLIENTS
@@ -74,7 +75,7 @@ def main() -> int:
     seed = random.SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
     programs = chosen(programs, arguments.sample, seed)
     twins = [each for each in TWINS if each in {program.twin for program in programs}]
-    wanted = twins if arguments.twins_only else [*programs, *twins]
+    wanted = [*([] if arguments.twins_only else programs), *([] if arguments.no_twins else twins)]
     if arguments.list:
         print(*(each.name for each in wanted), sep="\n")
         print(f"{len(programs)} programs with a defect, {len(twins)} twins")

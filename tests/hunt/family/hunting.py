@@ -5,19 +5,21 @@ Each hunt has a process of its own: functions that hang go on in their threads, 
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
 from fauxka.testing import hunt
 from fauxka.testing.hunting.errors import CannotHunt
+from fauxka.testing.hunting.finding import Finding
 from fauxka.testing.hunting.judgement import Outcome
-from fauxka.testing.hunting.result import Finding
 
 from .programs import PROGRAMS, TWINS, Program
 
@@ -30,7 +32,7 @@ _BY_NAME = {program.name: program for program in (*PROGRAMS, *TWINS)}
 class Row:
     """What came of the hunt of a program.
 
-    finding: the trial and the first reason; None for none. A defect counts as found if each repetition shows it again,
+    finding: in one sentence; None for none. A defect counts as found if each repetition shows it again,
     and a twin as accused in any case.
     error: why it could not be hunted; None if it was.
     """
@@ -68,7 +70,7 @@ def hunted(program: Program, budget: str, seed: int) -> Row:
     except CannotHunt as error:
         return Row(program.name, program.is_twin, 0, time.monotonic() - begin, error=str(error))
     counted = [each for each in result.findings if program.is_twin or _is_certainly_broken(each)]
-    found = f"{counted[0].trial}: {counted[0].judgement.reasons[0]}" if counted else None
+    found = counted[0].sentence if counted else None
     return Row(program.name, program.is_twin, len(result.tried), result.seconds, found)
 
 
@@ -78,13 +80,22 @@ def _is_certainly_broken(finding: Finding) -> bool:
 
 def hunted_apart(programs: Iterable[Program], budget: str, seed: int, jobs: int) -> Iterator[Row]:
     """Hunt programs, each in a process of its own, so many at a time. Yield the rows as they come."""
-    with ProcessPoolExecutor(jobs, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for ended in as_completed([pool.submit(_hunted_by_name, each.name, budget, seed) for each in programs]):
+    with ThreadPoolExecutor(jobs) as pool:
+        for ended in as_completed([pool.submit(_hunted_in_process, each, budget, seed) for each in programs]):
             yield ended.result()
 
 
+def _hunted_in_process(program: Program, budget: str, seed: int) -> Row:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        try:
+            return pool.submit(_hunted_by_name, program.name, budget, seed).result()
+        except BrokenProcessPool as error:
+            return Row(program.name, program.is_twin, 0, 0.0, error=str(error))
+
+
 def _hunted_by_name(name: str, budget: str, seed: int) -> Row:
-    # The clients complain of each fault, and some at the end of the process.
+    # The clients complain of each fault, and some at the end of the process. Only a crash is reported.
     logging.disable(logging.CRITICAL)
+    faulthandler.enable(os.dup(sys.stderr.fileno()))
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     return hunted(_BY_NAME[name], budget, seed)
