@@ -63,6 +63,29 @@ def test_events_on_a_node_that_is_down_are_there() -> None:
     assert run.topics["orders"].events == {b"a": 1, b"b": 1}
 
 
+def test_what_a_function_does_while_its_topics_are_read_is_not_committed_and_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = Broker.records
+
+    def records_before_the_function_goes_on(broker: Broker, topic: str) -> object:
+        records = read(broker, topic)
+        broker.topics.seed("copies", [{"value": "b"}])
+        broker.groups.set_offsets("copy", {("orders", 0): 2})
+        return records
+
+    def program(broker: Broker) -> None:
+        fill(broker)
+        broker.topics.seed("copies", [{"value": "a"}], create=True)
+        broker.groups.set_offsets("copy", {("orders", 0): 1})
+
+    monkeypatch.setattr(Broker, "records", records_before_the_function_goes_on)
+
+    run = run_once(Function(program), Setting(topics=["copies"]), [], 20)
+
+    assert (run.topics["copies"].events, run.committed) == ({b"a": 1}, {("copy", "orders", 0): 1})
+
+
 def test_a_program_with_more_events_than_are_read_is_not_hunted() -> None:
     def program(broker: Broker) -> None:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "queue.buffering.max.messages": 200_000})

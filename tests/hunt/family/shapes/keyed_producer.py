@@ -4,7 +4,7 @@ from fauxka.testing.hunting.arguments import How
 
 from ..clients.client import Failed, Sender, Sending
 from ..defect import Defect
-from ..shape import OVERLOOKED, WITH_MANY_IN_FLIGHT, Shape
+from ..shape import AIOKAFKA, CONFLUENT, OVERLOOKED, WITH_MANY_IN_FLIGHT, Shape
 from ..world import ORDERS, World
 
 STATES = [
@@ -40,6 +40,7 @@ def _send_later(sender: Sender) -> None:
 
 
 _DEFECTS = (*OVERLOOKED, Defect.LAST_REPORT_ONLY, Defect.IN_FLIGHT, Defect.SENT_LATER)
-_LIMITED = {Defect.IN_FLIGHT: WITH_MANY_IN_FLIGHT}
+# An idempotent producer of kafka-python sends nothing more after a record that has failed.
+_LIMITED = {Defect.IN_FLIGHT: WITH_MANY_IN_FLIGHT, Defect.LAST_REPORT_ONLY: (CONFLUENT, AIOKAFKA)}
 IN_ORDER = Shape("keyed producer", "at-least-once-in-order", run, How(topics=[ORDERS]), _DEFECTS, limited=_LIMITED)
 TABLE = Shape("table writer", "effectively-once", run, How(topics=[ORDERS]), _DEFECTS, limited=_LIMITED)

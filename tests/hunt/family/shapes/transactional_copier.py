@@ -17,6 +17,9 @@ def run(world: World) -> None:
         next_ = reader.committed(PLACE)
         while next_ < len(EVENTS):
             for record in polled(reader, 1):
+                # A member that joins again gets what is in a transaction: aiokafka's transactions name no generation.
+                if record.offset < next_:
+                    continue
                 if _copy(world, reader, sender, record):
                     next_ = record.offset + 1
                 else:
