@@ -34,6 +34,12 @@ def chosen(programs: Sequence[Program], count: int | None, seed: int) -> list[Pr
     return [program for _, program in ranked[:count]]
 
 
+def rows_of(file: Path) -> list[Row]:
+    """Return what an earlier run has written, without what could not be hunted."""
+    rows = [Row(**json.loads(line)) for line in file.read_text().splitlines()]
+    return [row for row in rows if row.error is None]
+
+
 def summary(rows: Sequence[Row]) -> Iterable[str]:
     """Yield the last lines: recall, false alarms, trials and seconds."""
     defects, twins = [row for row in rows if not row.is_twin], [row for row in rows if row.is_twin]
@@ -64,6 +70,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="hunts at a time; 2 by default")
     parser.add_argument("--twins-only", action="store_true", help="twins only")
     parser.add_argument("--no-twins", action="store_true", help="programs with a defect only")
+    parser.add_argument(
+        "--continue", dest="is_continued", action="store_true", help="keep what --output has, do the rest"
+    )
     parser.add_argument("--output", type=Path, default=OUTPUT, help=f"a line of JSON for each program; {OUTPUT}")
     arguments = parser.parse_args()
     clients = arguments.client or CLIENTS
@@ -80,10 +89,12 @@ def main() -> int:
         print(*(each.name for each in wanted), sep="\n")
         print(f"{len(programs)} programs with a defect, {len(twins)} twins")
         return 0
-    rows: list[Row] = []
+    rows = rows_of(arguments.output) if arguments.is_continued else []
+    done = {row.name for row in rows}
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    with arguments.output.open("w") as output:
-        for row in hunted_apart(wanted, arguments.budget, seed, arguments.jobs):
+    with arguments.output.open("a" if rows else "w") as output:
+        left = [each for each in wanted if each.name not in done]
+        for row in hunted_apart(left, arguments.budget, seed, arguments.jobs):
             rows.append(row)
             print(row, flush=True)
             print(json.dumps(asdict(row)), file=output, flush=True)
