@@ -7,7 +7,7 @@ from ..defect import Defect
 from ..shape import OVERLOOKED, WITH_MANY_IN_FLIGHT, Shape
 from ..world import ORDERS, World
 
-CHANGES = [(b"row-1", b"1a"), (b"row-2", b"2a"), (b"row-1", b"1b"), (b"row-2", b"2b"), (b"row-1", b"1c")]
+CHANGES = [(b"row-1", b"1a"), (b"row-2", b"2a"), (b"row-1", b"1b"), (b"row-1", b"1c"), (b"row-2", b"2b")]
 
 
 def run(world: World) -> None:
