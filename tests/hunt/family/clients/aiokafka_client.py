@@ -108,8 +108,8 @@ class AiokafkaSender:
         if sending.transactional_id is not None:
             config["transactional_id"] = sending.transactional_id
         if sending.is_single:
-            # A batch has room for one record of the family.
-            config["max_batch_size"] = 100
+            # A batch has its first record, whatever its size is.
+            config["max_batch_size"] = 1
         try:
             self._producer = self._loop.call(self._started(bootstrap_servers, config))
         except Failed:

@@ -115,7 +115,7 @@ class ConfluentDelivery:
     def check(self) -> None:
         """Raise Failed if the report says so."""
         if self._error is not None:
-            raise Failed(self._error)
+            raise Failed(self._error, needs_abort=not self._error.fatal())
 
 
 class ConfluentSender:
