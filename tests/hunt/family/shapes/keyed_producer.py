@@ -41,8 +41,8 @@ def _send_later(sender: Sender) -> None:
 
 
 _DEFECTS = (*OVERLOOKED, Defect.LAST_REPORT_ONLY, Defect.IN_FLIGHT, Defect.SENT_LATER)
-# An idempotent producer of kafka-python sends nothing more after a record that has failed. That of aiokafka does, and the
-# broker refuses it unless it is a new producer: then only the first record is missing, which is no state in the end.
+# An idempotent producer of kafka-python sends nothing more after a record that has failed. That of aiokafka does, and
+# the broker refuses it unless it is a new producer: then only the first record is missing, no state in the end.
 IN_ORDER = Shape(
     "keyed producer",
     "at-least-once-in-order",
