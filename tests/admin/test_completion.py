@@ -14,6 +14,8 @@ from ..broker.topic_client import TOPIC
 from ..serving_process import Serving, environment, run
 from .admin_client import AdminClient
 
+pytestmark = pytest.mark.processes
+
 RUN_SECONDS_MAX = 120
 SHELLS = ("bash", "zsh", "fish")
 # What bash does when the user presses TAB after the last word.
@@ -85,6 +87,7 @@ def test_other_shells_complete_commands_and_names(shell: str) -> None:
     assert complete("fault", "add", "refuse", "NOT_L", shell=shell) == ["NOT_LEADER_OR_FOLLOWER"]
 
 
+@pytest.mark.slice
 def test_bash_completes_topics_and_rules_of_the_running_broker(broker: Serving, admin: AdminClient) -> None:
     chosen = ("--ready-file", str(broker.ready_file))
     admin.post("/v1/rules", {"name": "lost", "point": "applied", "action": {"kind": "close"}})

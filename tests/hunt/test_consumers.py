@@ -39,7 +39,7 @@ def collected() -> Iterator[None]:
 
 
 @EVERY_CONSUMER
-@pytest.mark.parametrize("promise", ["exactly-once", "at-least-once"])
+@pytest.mark.parametrize("promise", ["exactly-once", pytest.param("at-least-once", marks=pytest.mark.hunt)])
 def test_a_correct_consumer_is_not_accused_of_a_fault_that_is_soon_over(program: Program, promise: str) -> None:
     result = hunt(
         program,

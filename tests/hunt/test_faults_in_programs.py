@@ -156,6 +156,7 @@ def send_between_other_work(broker: Broker) -> None:
             acknowledged.get(10)
 
 
+@pytest.mark.hunt
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_every_replay_of_a_killed_leader_loses_what_the_client_was_told_of() -> None:
     options = options_of(How(topics=["orders"], nodes=3), None, Budget())

@@ -68,6 +68,7 @@ PROGRAMS: list[tuple[Callable[[Broker], object], str]] = [
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(("program", "promise"), PROGRAMS, ids=["waits", "gives up", "aiokafka"])
+@pytest.mark.hunt
 def test_a_program_that_waits_or_reports_is_not_accused(program: Callable[[Broker], object], promise: str) -> None:
     result = hunt(program, topics=["orders"], expect=promise, only=STAYING, timeout_seconds=12, budget=4, jobs=4)
 
@@ -93,7 +94,9 @@ def test_a_partition_without_a_leader_has_none_in_the_metadata_until_the_program
     assert seen[-2:] == [(-1, KafkaError.LEADER_NOT_AVAILABLE), (1, KafkaError.NO_ERROR)]
 
 
-@pytest.mark.parametrize(("creates", "outcome"), [("true", Outcome.HELD), ("false", Outcome.ERROR)])
+@pytest.mark.parametrize(
+    ("creates", "outcome"), [("true", Outcome.HELD), pytest.param("false", Outcome.ERROR, marks=pytest.mark.hunt)]
+)
 def test_what_was_written_before_its_topic_was_deleted_is_not_missing(creates: str, outcome: Outcome) -> None:
     how = How(topics=["orders"], config={"auto.create.topics.enable": creates}, seed_topics={"orders": 1})
 

@@ -64,6 +64,7 @@ def test_a_hunt_in_which_no_fault_was_met_states_nothing_about_the_program() -> 
     assert lines[-1] == "No finding, and no statement about the program: it met no fault in a run that was judged."
 
 
+@pytest.mark.hunt
 def test_the_same_program_and_seed_have_the_same_plan_and_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     def short_plan(targets: Sequence[Target], nodes: int, late_ms: int) -> list[Trial]:
         return [trial for trial in plan_of(targets, nodes, late_ms) if str(trial).startswith(("lost", "reset"))][:4]
@@ -148,6 +149,7 @@ def write_copy(settings: Mapping[str, object], event: bytes) -> None:
         raise RuntimeError("a copy was not written")
 
 
+@pytest.mark.hunt
 @pytest.mark.parametrize(
     ("is_committed_first", "kinds"), [(True, [frozenset({"missing"})]), (False, [])], ids=["committed first", "after"]
 )

@@ -86,6 +86,7 @@ def test_what_a_function_does_while_its_topics_are_read_is_not_committed_and_mis
     assert (run.topics["copies"].events, run.committed) == ({b"a": 1}, {("copy", "orders", 0): 1})
 
 
+@pytest.mark.hunt
 def test_a_program_with_more_events_than_are_read_is_not_hunted() -> None:
     def program(broker: Broker) -> None:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "queue.buffering.max.messages": 200_000})
