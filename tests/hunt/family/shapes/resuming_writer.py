@@ -1,14 +1,14 @@
-"""Writes each event in a transaction. When it is started again, it looks in the topic where it goes on."""
+"""Writes each event in a transaction. When it is started again, it looks in the topic where it goes on.
+
+A commit that has no result soon ends it with an error, before the client sends the request again.
+"""
 
 from fauxka.testing.hunting.arguments import How
 
 from ..clients.client import Sending, wait_for_all
 from ..defect import Defect
 from ..shape import Shape
-from ..world import EVENTS, ORDERS, World
-
-# So long a commit may take, before the program ends with an error.
-COMMIT_SECONDS = 1.5
+from ..world import EVENTS, ORDERS, SHORT_SECONDS, World
 
 
 def run(world: World) -> None:
@@ -23,7 +23,7 @@ def run(world: World) -> None:
             with world.swallowing(Defect.ERROR_SWALLOWED):
                 sender.begin()
                 wait_for_all([sender.send(ORDERS, event)])
-                sender.commit(COMMIT_SECONDS)
+                sender.commit(SHORT_SECONDS)
 
 
 SHAPE = Shape(

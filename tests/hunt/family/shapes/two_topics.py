@@ -5,10 +5,9 @@ from fauxka.testing.hunting.arguments import How
 from ..clients.client import Failed, Sender, Sending
 from ..defect import Defect
 from ..shape import Shape
-from ..world import EVENTS, ORDERS, World
+from ..world import EVENTS, ORDERS, SHORT_SECONDS, World
 
 PAYMENTS = "payments"
-COMMIT_SECONDS = 1.5
 
 
 def run(world: World) -> None:
@@ -32,10 +31,10 @@ def _write(world: World, sender: Sender, event: bytes) -> None:
         sender.begin()
         sender.send(ORDERS, event).wait()
         if world.has(Defect.TWO_TRANSACTIONS):
-            sender.commit(COMMIT_SECONDS)
+            sender.commit(SHORT_SECONDS)
             sender.begin()
         sender.send(PAYMENTS, event).wait()
-        sender.commit(COMMIT_SECONDS)
+        sender.commit(SHORT_SECONDS)
     except Failed as error:
         if not world.has(Defect.ABORT_IGNORED) or not error.needs_abort:
             raise
