@@ -88,7 +88,8 @@ class Content:
 class Run:
     """A run. ending: of the last start of the program. hits: of each rule, in their order. requests: the journal.
 
-    committed: the offsets that groups have committed in the run, by group, topic and partition.
+    committed: the offsets that groups have committed in the run, by group, topic and partition. They are read before the
+    topics: a function that was not waited for goes on, and commits what it has written.
     failed_check: what the check of the setting, or the program's own, says; None for nothing.
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
@@ -142,10 +143,8 @@ def run_once(
         ending = endings[-1]
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
-        # First, because a function that was not waited for goes on: it commits what it has written before.
         committed = _committed_since(broker, committed_before)
-        topics = _contents_of(broker, setting, setting.topics)
-        topics |= {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
+        topics = _contents_with(deleted, broker, setting)
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
         journal = broker.journal
@@ -243,6 +242,12 @@ def _check(place: Place, setting: Setting, ending: Ending) -> str | None:
 def _contents_of(broker: Broker, setting: Setting, topics: Sequence[str]) -> dict[str, Content]:
     """Return what those of the topics have that are judged."""
     return {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics if topic in topics}
+
+
+def _contents_with(deleted: Mapping[str, Content], broker: Broker, setting: Setting) -> dict[str, Content]:
+    """Return what the topics have, each behind what the deleted topic of its name had."""
+    topics = _contents_of(broker, setting, setting.topics)
+    return topics | {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:

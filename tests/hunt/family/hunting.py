@@ -65,7 +65,7 @@ def hunted(program: Program, budget: str, seed: int) -> Row:
     begin = time.monotonic()
     try:
         how = program.how
-        how.update(first=True, budget=budget, seed=seed, jobs=JOBS_OF_A_HUNT)
+        how["first"], how["budget"], how["seed"], how["jobs"] = True, budget, seed, JOBS_OF_A_HUNT
         result = hunt(program.run, **how)
     except CannotHunt as error:
         return Row(program.name, program.is_twin, 0, time.monotonic() - begin, error=str(error))
