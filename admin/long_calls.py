@@ -27,7 +27,10 @@ async def run_long_call(control: Control, work: Coroutine[Step, object, Result |
     """Run the work in slices and return its result, or the result that it waits for.
 
     Raises the CallError or InvalidValueError of a step, and CallError 409 if the node crashes or is reset meanwhile.
+    Without an event loop no client can be delayed: the caller takes the steps.
     """
+    if not _has_event_loop():
+        return cast("Result", await work)
     answered = cast("Coroutine[Step, object, Result | Refusal | Deferred[Result | Refusal]]", _with_refusal(work))
     result: object = control.node.long_work.run(answered, CALLER)
     if isinstance(result, Deferred):
@@ -36,6 +39,15 @@ async def run_long_call(control: Control, work: Coroutine[Step, object, Result |
     if isinstance(outcome, REFUSALS):
         raise outcome
     return outcome
+
+
+def _has_event_loop() -> bool:
+    """Whether a loop runs. That of a test has ended when the report of its failure is written."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 async def wait_until_saved(control: Control) -> None:

@@ -206,7 +206,9 @@ class Node:
     def topics_removed(self, topics: Sequence[TopicImage]) -> None:
         """Delete the partitions of the topics, and what the coordinators store about them."""
         if self.observer is not None:
-            self.observer.topics_removed({each.topic_id: each.name for each in topics})
+            # A node that could not reach the controller may delete a topic after a new one of its name was created.
+            gone = {each.topic_id: each.name for each in topics if self.image.find_topic(each.name) is None}
+            self.observer.topics_removed(gone)
         self.produce_routes.clear()
         self.replicas.remove_partitions(topics)
         if self._coordinators is not None:

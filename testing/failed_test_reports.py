@@ -49,10 +49,15 @@ def _written(broker: AnyBroker, path: Path, title: str, since: int) -> Path:
 
 
 def _drive(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that waits for nothing, but lets others run: its event loop may have ended."""
+    """Run a coroutine that waits for nothing, but lets others run: its event loop may have ended.
+
+    What it would run in a thread, as long work does, is called.
+    """
+    answer: object = None
     while True:
         try:
-            coroutine.send(None)
+            step: object = coroutine.send(answer)
+            answer = step() if callable(step) else None
         except StopIteration as end:
             return cast("Result", end.value)
 

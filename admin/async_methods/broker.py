@@ -246,7 +246,12 @@ class AsyncBrokerMethods(AsyncNodeMethods):
             with state.noting_unjudged(name):
                 verdict = await self.verdict(name)
                 state.verdicts.append(verdict)
-        state.note_left_out(names)
+        group_ids = [each.group_id for each in await self.groups.list()]
+        for group_id in group_ids[: run.VERDICTS_MAX]:
+            with state.noting_unjudged_group(group_id):
+                on_group = await self.verdict(group=group_id)
+                state.groups.append(on_group)
+        state.note_left_out(names, group_ids)
         dropped = extent.last_id - max(since, extent.cleared_id) - len(entries)
         journal = run.RecordedJournal(items=entries, dropped=max(0, dropped))
         return run.report_of(title, journal, state)

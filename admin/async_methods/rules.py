@@ -61,6 +61,11 @@ class AsyncRule(AsyncMethods):
         """The rule as an object."""
         return rule_of(self._info)
 
+    @property
+    def last_info(self) -> AnyInfo:
+        """The rule with its counts as the broker returned them last: when it was armed, changed, read or removed."""
+        return self._info
+
     async def info(self) -> AnyInfo:
         """Return the rule with its counts as they are now; of a removed rule, as they were when it was removed."""
         self._info = await self._send(self._kind.get, {"path": self._path, "query": RuleQuery(removed=True)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -46,19 +46,15 @@ def broker_options(command: AnyCommand) -> AnyCommand:
 
 @contextmanager
 def chosen_client(
-    admin: str | None,
-    ready_file: str | None,
-    admin_token: str | None,
-    admin_ca: str | None,
-    *,
-    exit_unreachable: int = EXIT_UNREACHABLE,
+    options: Mapping[str, str | None], *, exit_unreachable: int = EXIT_UNREACHABLE
 ) -> Generator[AdminClient]:
     """Yield the client of the broker that the options choose. Raises ClickException for invalid input.
 
-    exit_unreachable: the exit code if the broker cannot be reached.
+    options: those of broker_options, by name. exit_unreachable: the exit code if the broker cannot be reached.
     """
     try:
-        yield AdminClient(find_admin_address(admin, ready_file), admin_token, admin_ca)
+        address = find_admin_address(options["admin"], options["ready_file"])
+        yield AdminClient(address, options["admin_token"], options["admin_ca"])
     except (BadCall, FauxkaError) as error:
         raise click.ClickException(str(error)) from error
     except Unreachable as error:
@@ -82,7 +78,8 @@ def calls_broker(exit_unreachable: int = EXIT_UNREACHABLE) -> Callable[[Callable
             admin_ca: str | None,
             **options: object,
         ) -> None:
-            with chosen_client(admin, ready_file, admin_token, admin_ca, exit_unreachable=exit_unreachable) as client:
+            chosen = {"admin": admin, "ready_file": ready_file, "admin_token": admin_token, "admin_ca": admin_ca}
+            with chosen_client(chosen, exit_unreachable=exit_unreachable) as client:
                 command(broker=parts.http_broker.HttpBroker(client), **options)
 
         return broker_options(call)

@@ -52,7 +52,7 @@ commands.add_command(report)
 @broker_options
 def print_address(**broker: str | None) -> None:
     """Print the address of a running broker's admin API, for curl."""
-    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+    with chosen_client(broker) as client:
         click.echo(client.address.url)
 
 
@@ -94,14 +94,14 @@ def add_fault(ctx: click.Context, /, rule: str | None, rule_file: str | None, **
         raise click.UsageError(
             f"give a recipe, --json or --file; recipes are {', '.join(add_fault.list_commands(ctx))}"
         )
-    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+    with chosen_client(broker) as client:
         faults = parts.http_broker.HttpBroker(client).faults
         if rule is not None:
-            print_json(json_of(faults.add(admin.rule_file.decode_rule(rule)).info()))
+            print_json(json_of(faults.add(admin.rule_file.decode_rule(rule)).last_info))
         elif rule_file is not None:
             # All are checked before the first one is added.
             for each in _rules_in(rule_file):
-                click.echo(rule_line(json_of(faults.add(each).info())))
+                click.echo(rule_line(json_of(faults.add(each).last_info)))
 
 
 def _rules_in(path: str) -> list[FaultRule]:
@@ -136,7 +136,7 @@ def clear_faults(broker: HttpBroker, rules: tuple[str, ...], *, as_json: bool) -
         found = {rule.id: rule for rule in [broker.faults.get(each) for each in rules]}
         for rule in found.values():
             rule.remove()
-        removed = [json_of(rule.info()) for rule in found.values()]
+        removed = [json_of(rule.last_info) for rule in found.values()]
     else:
         removed = [json_of(info) for info in broker.faults.clear()]
     lines = [f"removed {rule_line(rule)}" for rule in removed]

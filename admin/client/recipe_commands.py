@@ -52,7 +52,7 @@ def recipe_command(recipe: Recipe) -> click.Command:
     @calls_broker()
     @JSON_OPTION
     def add(broker: HttpBroker, *, as_json: bool, **given: object) -> None:
-        added = json_of(broker.faults.add(parameters.rule(given)).info())
+        added = json_of(broker.faults.add(parameters.rule(given)).last_info)
         print_response(added, lambda: [rule_line(added)], as_json=as_json)
 
     command = click.command(recipe.__name__, help=inspect.getdoc(recipe))(add)

@@ -60,7 +60,7 @@ def _read(source: str | None, broker: Mapping[str, str | None]) -> RunReport:
 
 
 def _report_of_broker(broker: Mapping[str, str | None]) -> RunReport:
-    with chosen_client(broker["admin"], broker["ready_file"], broker["admin_token"], broker["admin_ca"]) as client:
+    with chosen_client(broker) as client:
         return parts.http_broker.HttpBroker(client).run_report(client.address.url)
 
 

@@ -119,6 +119,11 @@ class Rule(Methods):
         """The rule as an object."""
         return rule_of(self._info)
 
+    @property
+    def last_info(self) -> AnyInfo:
+        """The rule with its counts as the broker returned them last: when it was armed, changed, read or removed."""
+        return self._info
+
     def info(self) -> AnyInfo:
         """Return the rule with its counts as they are now; of a removed rule, as they were when it was removed."""
         self._info = self._send(self._kind.get, {"path": self._path, "query": RuleQuery(removed=True)})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...broker.runtime.long_work import run_steps
 from ...faults.consumption.group_history import GroupHistory
 from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.consumption.judge import KEYS_MAX, LogEnds
 from ...faults.consumption.judge import judge_group as judge_history
-from ...protocol.batches.compression import BrokenPayload
+from ...faults.verdict.stored_batches import decode_or_none
+from ...faults.work_steps import Steps
 from ...protocol.batches.record_batch import BatchHeader, parse_header
-from ...protocol.batches.record_validation import InvalidRecords
-from ...protocol.batches.records import decode_batch
 from ...storage.log_config import Records
 from ..control import Control
 from ..leading_partitions import find_leading_partition, leading_partitions
@@ -45,28 +45,25 @@ class ConsumedClusterLogs:
             log.log_start_offset, log.high_watermark, log.last_stable_offset, log.producers.first_open_producer
         )
 
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+    def keys(self, topic: str, partition: int, first: int, end: int) -> Steps[list[str]]:
         """Return the keys of the first records from first to before end, without those that the log does not have."""
         keys: list[str] = []
         for batch in self._logs.batches(topic, partition, first):
-            try:
-                records = decode_batch(batch)
-            except (InvalidRecords, IndexError, BrokenPayload):
-                continue
-            for record in records:
+            for record in (yield from decode_or_none(batch)):
                 if record.offset >= end or len(keys) == KEYS_MAX:
                     return keys
                 if record.offset >= first and record.key is not None:
                     keys.append(record.key.decode(errors="replace"))
         return keys
 
-    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
-        """Whether one of the offsets from the first to before the second is or was a record, and not a marker.
+    def may_have_records(
+        self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool
+    ) -> Steps[bool]:
+        """Return whether one of the offsets from the first to before the second is or was a record, and not a marker.
 
         committed_only: records of aborted transactions do not count. Offsets that the log does not have are records.
         """
-        leader, (first, end) = self._find_leader(topic, partition), offsets
-        log = None if leader is None else leader.find_log()
+        log, (first, end) = self._find_log(topic, partition), offsets
         if log is None or log.config.records is Records.GENERATED:
             return True
         if first < log.log_start_offset or end > log.log_end_offset:
@@ -77,7 +74,16 @@ class ConsumedClusterLogs:
                 break
             if not header.is_control and not (committed_only and _is_aborted(log, header)):
                 return True
+            yield
+            # Meanwhile another node may have become the leader.
+            log = self._find_log(topic, partition)
+            if log is None:
+                return True
         return False
+
+    def _find_log(self, topic: str, partition: int) -> PartitionLog | None:
+        leader = self._find_leader(topic, partition)
+        return None if leader is None else leader.find_log()
 
     def _find_leader(self, topic: str, partition: int) -> Partition | None:
         found = self._cluster.image.find_topic(topic)
@@ -88,12 +94,17 @@ class ConsumedClusterLogs:
 
 async def judge_group(control: Control, group_id: str) -> GroupVerdict:
     """Return the verdict on a group. Raises CallError 404 for one that neither exists nor was recorded."""
+    return await run_long_call(control, _read_and_judge(control, group_id))
+
+
+async def _read_and_judge(control: Control, group_id: str) -> GroupVerdict:
     control.check_running()
     for partition in leading_partitions(control.cluster):
         control.node.report_deleted(partition)
     history = history_of(control, group_id)
-    processing = await run_long_call(control, read_processing(control, group_id, history))
-    verdict = judge_history(group_id, history, ConsumedClusterLogs(control), processing.partitions)
+    processing = await read_processing(control, group_id, history)
+    logs = ConsumedClusterLogs(control)
+    verdict = await run_steps(judge_history(group_id, history, logs, processing.partitions))
     verdict.notes += processing.notes
     verdict.reports_left_out = processing.left_out
     return verdict

@@ -25,11 +25,22 @@ READ_BYTES_MAX = 1024 * 1024
 
 
 class ClusterLogs:
-    """The logs of all topics of a cluster, each as its leader has it."""
+    """The logs of all topics of a cluster, each as its leader has it.
+
+    Requests may be handled while the batches of a log are read.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         """Read the logs of this cluster."""
         self._cluster = cluster
+        self._ends: dict[tuple[str, int], int] = {}
+
+    def fix_ends(self, topic: str) -> None:
+        """Read the partitions of the topic up to their present ends, whatever is appended later."""
+        for partition in self.partitions(topic):
+            log = self._find_log(topic, partition)
+            if log is not None:
+                self._ends[topic, partition] = log.log_end_offset
 
     def partitions(self, topic: str) -> list[int]:
         """Return the partitions of the topic; none for an unknown topic."""
@@ -37,14 +48,21 @@ class ClusterLogs:
         return [] if found is None else [partition.index for partition in found.partitions]
 
     def batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
-        """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
+        """Yield each complete batch, from the one that contains from_offset or from the log start offset.
+
+        It ends where the topic is deleted, or no node has the partition any more.
+        """
         log = self._find_log(topic, partition)
         if log is None or log.config.records is Records.GENERATED:
             # Generated records were not produced, and have nearly no end.
             return
-        offset = max(from_offset, log.log_start_offset)
-        while offset < log.log_end_offset:
-            fetched = log.read(offset, READ_BYTES_MAX, upper_offset=log.log_end_offset, min_one_batch=True)
+        end, offset = self._ends.get((topic, partition), log.log_end_offset), from_offset
+        # Between two reads the log may get another start, end or leader.
+        while (log := self._find_log(topic, partition)) is not None:
+            offset = max(offset, log.log_start_offset)
+            if offset >= min(end, log.log_end_offset):
+                return
+            fetched = log.read(offset, READ_BYTES_MAX, upper_offset=end, min_one_batch=True)
             next_offset = offset
             for batch in split_batches(memoryview(b"".join(fetched.views))):
                 next_offset = batch.header.last_offset + 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct, field
 
+from ...broker.runtime.long_work import run_steps
 from ...faults import verdict
 from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.flow.flow_verdict import FlowVerdict
@@ -13,7 +14,9 @@ from ...faults.rule_error import RuleError
 from ...faults.verdict.topic_verdict import TopicVerdict
 from .. import operations
 from ..control import Control
+from ..errors import conflict
 from ..leading_partitions import leading_partition_of
+from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from .event_id_parameter import EventId, event_id_of_text
@@ -22,6 +25,7 @@ from .topic_operations import unknown_topic
 
 if TYPE_CHECKING:
     from ...broker.metadata.metadata_image import TopicImage
+    from ...faults.event_ids import EventIdOf
 
 TAG = "truth"
 
@@ -63,14 +67,24 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
             return await operations.group_verdicts.judge_group(control, group)
         case VerdictQuery(topic=str(topic), group=None, from_topic=None, to_topic=None):
             event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
-            _prepare_logs(control, topic)
-            return verdict.verdict.judge(control.journal, ClusterLogs(control.cluster), topic, event_id_of=event_id_of)
+            return await run_long_call(control, _judge_topic(control, topic, event_id_of))
         case VerdictQuery(topic=None, from_topic=str(source), to_topic=str(target), event_id=str(event_id)):
             flows = operations.flow_verdicts
             return await flows.judge_flow(control, flows.Flow(source, target, event_id, query.group))
         case _:
             message = f"give either a topic or a group, or from and to; allowed: {WAYS}"
             raise RuleError("topic", query.topic, WAYS, message)
+
+
+async def _judge_topic(control: Control, name: str, event_id_of: EventIdOf | None) -> TopicVerdict:
+    _prepare_logs(control, name)
+    topic, logs = control.cluster.image.find_topic(name), ClusterLogs(control.cluster)
+    logs.fix_ends(name)
+    judged = await run_steps(verdict.verdict.judge(control.journal, logs, name, event_id_of=event_id_of))
+    present = control.cluster.image.find_topic(name)
+    if topic is not None and (present is None or present.topic_id != topic.topic_id):
+        raise conflict(f"the topic {name} was deleted", field="topic", value=name)
+    return judged
 
 
 def _prepare_logs(control: Control, name: str) -> None:

@@ -15,14 +15,15 @@ export function groupVerdictPart(api, journal, id) {
   const place = element("div", { class: "section" });
   async function read() {
     const verdict = await api.get(`/v1/verdict?group=${encodeURIComponent(id)}`).catch((error) => error);
-    const parts = () => (verdict instanceof Error ? [problem(verdict.message)] : verdictParts(verdict));
+    const parts = () => (verdict instanceof Error ? [problem(verdict.message)] : groupVerdictParts(verdict));
     redraw(place, verdict instanceof Error ? verdict.message : verdict, parts);
   }
   const root = element("section", { class: "section", "aria-label": "Verdict" }, element("h2", {}, "Verdict"), place);
   return refreshed(journal, read, root, place);
 }
 
-function verdictParts(verdict) {
+/** Return what is shown of a verdict. */
+export function groupVerdictParts(verdict) {
   const { findings, partitions } = verdict;
   const more = findings.length - FINDINGS_MAX + verdict.findings_left_out;
   const shared = partitions.filter(({ share }) => share !== null);

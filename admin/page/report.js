@@ -4,7 +4,7 @@ import { element, fill } from "./dom.js";
 import { countText, dateText } from "./format.js";
 import { Journal } from "./journal.js";
 import { Navigation } from "./navigation.js";
-import { ruleReportView, topicReportView } from "./report_views.js";
+import { groupReportView, ruleReportView, topicReportView } from "./report_views.js";
 import { themeButton } from "./theme.js";
 import { timelineView } from "./timeline_view.js";
 import { verdictsIn } from "./verdict_source.js";
@@ -22,6 +22,7 @@ const views = {
 // Of a journal alone nothing else is known.
 if (report.state !== null) {
   views.verdict = { label: "Verdict", make: (topic) => verdictView(journal, verdictsIn(report.state), topic) };
+  views.groups = { label: "Groups", make: () => groupReportView(report.state) };
   views.rules = { label: "Fault rules", make: () => ruleReportView(report.state) };
   views.topics = { label: "Topics", make: () => topicReportView(report.state) };
 }

@@ -3,6 +3,7 @@
 import { DEFAULTS } from "./declared.js";
 import { element, emptyState, facts } from "./dom.js";
 import { bytesText, countText } from "./format.js";
+import { groupVerdictParts } from "./group_verdict.js";
 
 // A topic can have thousands of partitions.
 const PARTITIONS_SHOWN = 1000;
@@ -42,6 +43,17 @@ function given(value, defaults) {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
   const set = Object.entries(value).filter(([key, each]) => each !== null && each !== defaults[key]);
   return set.length ? Object.fromEntries(set) : null;
+}
+
+/** Return the view of the groups with the verdict on each. */
+export function groupReportView(state) {
+  const problems = Object.entries(state.unjudged_groups).map(([id, why]) => ({ id, parts: element("p", { class: "problem" }, why) }));
+  const groups = [...state.groups.map((verdict) => ({ id: verdict.group, parts: groupVerdictParts(verdict) })), ...problems];
+  if (!groups.length) return plainView(emptyState("No groups", element("p", {}, "The broker had none when this report was written.")));
+  return plainView(
+    element("h1", {}, "Groups"),
+    groups.map(({ id, parts }) => element("section", { class: "section", "aria-label": id }, element("h2", {}, id), parts)),
+  );
 }
 
 /** Return the view of the topics, one row a partition. */

@@ -10,6 +10,7 @@ from itertools import chain
 from msgspec import Struct
 
 from ... import __version__
+from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ..errors import CallError
@@ -19,7 +20,7 @@ from ..operations.topic_operations import TopicInfo
 
 # The newest requests of a report: as many as the page shows, and the journal keeps by default.
 REQUESTS_MAX = 10_000
-# A verdict reads whole logs.
+# Of topics, and of groups. A verdict reads whole logs.
 VERDICTS_MAX = 200
 
 
@@ -31,25 +32,37 @@ class RecordedJournal(Struct, kw_only=True):
 
 
 class BrokerState(Struct, kw_only=True):
-    """The state of a broker. unjudged: why a topic has no verdict, by its name."""
+    """The state of a broker.
+
+    verdicts: on topics. unjudged: why a topic has no verdict, by its name. groups: the verdicts on groups.
+    unjudged_groups: why a group has none, by its id.
+    """
 
     topics: list[TopicInfo]
     verdicts: list[TopicVerdict]
     unjudged: dict[str, str]
     rules: list[RuleInfo]
     files: list[FileRuleInfo]
+    groups: list[GroupVerdict] = []
+    unjudged_groups: dict[str, str] = {}
 
     @contextmanager
     def noting_unjudged(self, name: str) -> Generator[None]:
         """Note why a topic has no verdict."""
-        try:
+        with _noting_error(self.unjudged, name):
             yield
-        except CallError as error:
-            self.unjudged[name] = str(error)
 
-    def note_left_out(self, names: Sequence[str]) -> None:
-        """Note the topics beyond VERDICTS_MAX."""
-        self.unjudged.update(dict.fromkeys(names[VERDICTS_MAX:], f"a report has at most {VERDICTS_MAX} verdicts"))
+    @contextmanager
+    def noting_unjudged_group(self, group_id: str) -> Generator[None]:
+        """Note why a group has no verdict."""
+        with _noting_error(self.unjudged_groups, group_id):
+            yield
+
+    def note_left_out(self, names: Sequence[str], group_ids: Sequence[str]) -> None:
+        """Note the topics and the groups beyond VERDICTS_MAX."""
+        why = f"a report has at most {VERDICTS_MAX} verdicts"
+        self.unjudged.update(dict.fromkeys(names[VERDICTS_MAX:], why))
+        self.unjudged_groups.update(dict.fromkeys(group_ids[VERDICTS_MAX:], why))
 
 
 class RunReport(Struct, kw_only=True):
@@ -77,6 +90,14 @@ def newest_of(journal: RecordedJournal) -> RecordedJournal:
     items = sorted(journal.items, key=lambda entry: entry.id)
     kept = items[-REQUESTS_MAX:]
     return RecordedJournal(items=kept, dropped=journal.dropped + len(items) - len(kept))
+
+
+@contextmanager
+def _noting_error(errors: dict[str, str], name: str) -> Generator[None]:
+    try:
+        yield
+    except CallError as error:
+        errors[name] = str(error)
 
 
 def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) -> list[str]:

@@ -62,15 +62,13 @@ def has_steps(result: object) -> bool:
 
 async def in_steps(result: object) -> object:
     """Return the result; that of a generator after its steps."""
-    if not has_steps(result):
-        return result
-    steps = cast("Generator[None, None, object]", result)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
-        await step()
+    return await run_steps(cast("Generator[None, None, object]", result)) if has_steps(result) else result
+
+
+@coroutine
+def run_steps(steps: Generator[None, None, Result]) -> Generator[None, None, Result]:
+    """Return the result of a generator after its steps."""
+    return (yield from steps)
 
 
 def let_others_run() -> None:

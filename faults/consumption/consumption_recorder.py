@@ -262,10 +262,13 @@ class ConsumptionRecorder:
         return self._histories
 
     def topics_removed(self, names: Mapping[bytes, str]) -> None:
-        """Read the events so far, which name topics by ids whose names nothing else has from now on."""
-        if self._events:
+        """Read the events so far, which name topics by ids whose names nothing else has from now on.
+
+        Delete what concerns the topics only while they exist.
+        """
+        if self._events or self._histories is not None:
             self._removed = names
-            self._read()
+            self._read().topics_removed(frozenset(names.values()))
             self._removed = NOTHING_REMOVED
 
     def _topic_name_of(self, topic_id: bytes) -> str | None:

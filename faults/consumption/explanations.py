@@ -75,7 +75,7 @@ def _explain_refused(fact: Fact) -> str:
 def _explain_twice(fact: Fact) -> str:
     if fact.is_reported:
         return f"{explain_second_delivery(fact)}{NOT_TWICE}"
-    is_unseen = fact.cause in (Cause.REBALANCE, Cause.RESTART)
+    is_unseen = fact.cause in (Cause.REBALANCE, Cause.RESTART, Cause.REJOIN)
     return f"{explain_second_delivery(fact)}{UNSEEN if is_unseen else ''}"
 
 
@@ -117,8 +117,8 @@ def explain_second_delivery(fact: Fact) -> str:
             return f"{receiver} got the partition again in a rebalance, and had committed {committed}"
         case Cause.REBALANCE:
             return f"the partition went from {earlier} to {receiver} when {committed} was committed"
-        case Cause.RESTART:
-            return f"{receiver} is {earlier} after a restart, and {committed} was committed"
+        case Cause.RESTART | Cause.REJOIN:
+            return f"{receiver} is {earlier}{_AGAIN[fact.cause]}, and {committed} was committed"
         case Cause.MOVED_BACK:
             return f"they were committed, and a later commit set the group back to {committed}"
         case Cause.LOCK_ENDED | Cause.RELEASED | Cause.MEMBER_LEFT | Cause.BROKER_RESTART | Cause.START_RESET:
@@ -159,6 +159,13 @@ _UNNOTICED: Mapping[Cause, str] = MappingProxyType(
     }
 )
 # Why records of a share group are available again.
+_AGAIN: Mapping[Cause, str] = MappingProxyType(
+    {
+        Cause.RESTART: " after a restart",
+        Cause.REJOIN: ", which was out of the group (max.poll.interval.ms, session.timeout.ms or unsubscribe) "
+        "and joined again",
+    }
+)
 _ENDS: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.LOCK_ENDED: "the lock of {earlier} ended before it acknowledged them",

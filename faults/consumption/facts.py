@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 # Ids of requests that a fact names: the first ones show how it began.
@@ -40,6 +40,7 @@ class Cause(Enum):
     # Delivered twice.
     REBALANCE = "rebalance_before_commit"
     RESTART = "restart_before_commit"
+    REJOIN = "rejoin_before_commit"
     MOVED_BACK = "commit_moved_back"
     RESET = "reset"
     SEEK = "seek"
@@ -97,6 +98,10 @@ class Fact:
         for each in request_ids:
             if each and each not in self.request_ids and len(self.request_ids) < REQUESTS_MAX:
                 self.request_ids.append(each)
+
+    def copy(self) -> Fact:
+        """Return the fact as it is now: what happens next may be added to it."""
+        return replace(self, request_ids=list(self.request_ids))
 
     def is_same(self, other: Fact) -> bool:
         """Whether the same happened to the same offsets."""

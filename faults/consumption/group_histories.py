@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ...protocol.error_codes import ErrorCode
 from ...protocol.frames import FrameError
@@ -97,11 +97,14 @@ class GroupHistories:
             history = self.groups[group_id] = GroupHistory(self._log_starts)
         return history
 
+    def topics_removed(self, topics: Collection[str]) -> None:
+        """Delete where the logs of the topics begin. What groups got of them is kept."""
+        for place in [each for each in self._log_starts if each[0] in topics]:
+            del self._log_starts[place]
+
     def recreate_topic(self, topic: str) -> None:
         """Replace the histories of a topic, because it is a new one of that name."""
         self.processed_events.forget_topic(topic)
-        for place in [each for each in self._log_starts if each[0] == topic]:
-            del self._log_starts[place]
         for group in self.groups.values():
             group.recreate_topic(topic)
         for ranges in self._of_no_group.values():

@@ -3,6 +3,8 @@
 - A member has a partition from the record of its assignment on, until another member gets it or the member is gone.
 - The Fetch of a client belongs to the member that has the partition, if the client is the same. Members may have the
   same client: then the connection decides, which belongs to the member that used it first.
+- A client whose member is gone and that fetches as a new member over the same connection has joined again. Over another
+  connection it has restarted.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ class GroupHistory:
         "_clients",
         "_connections",
         "_first_assigned",
+        "_first_ids",
         "_former",
         "_last_owners",
         "_log_starts",
@@ -81,6 +84,8 @@ class GroupHistory:
         self._last_owners: dict[TopicPartition, str] = {}
         # The members of connections, by connection id.
         self._connections: dict[int, str] = {}
+        # The first member id of each client that has joined again, by its later ones.
+        self._first_ids: dict[str, str] = {}
         # The partitions of each topic when it was first assigned.
         self._first_assigned: dict[str, frozenset[int]] = {}
         # The clients by which members commit, where it is another one than that of their record.
@@ -159,10 +164,6 @@ class GroupHistory:
         for topic, partitions in assigned.items():
             self._first_assigned.setdefault(topic, frozenset(partitions))
 
-    def owner_of(self, place: TopicPartition) -> str | None:
-        """Return the id of the member that has the partition; None without one."""
-        return self._owners.get(place)
-
     def find_owner(self, place: TopicPartition) -> Member | None:
         """Return the member that has the partition; None without one."""
         return self.members.get(self._owners.get(place, ""))
@@ -185,7 +186,14 @@ class GroupHistory:
         """Note that a connection is the member's."""
         if len(self._connections) >= CONNECTIONS_MAX:
             del self._connections[next(iter(self._connections))]
+        earlier = self._former.get(self._connections.get(connection_id, ""))
+        if earlier is not None and _is_restarted(earlier, member):
+            known = {each: first for each, first in self._first_ids.items() if self._find(each) is not None}
+            self._first_ids = known | {member.member_id: self._first_id_of(earlier.member_id)}
         self._connections[connection_id] = member.member_id
+
+    def _first_id_of(self, member_id: str) -> str:
+        return self._first_ids.get(member_id, member_id)
 
     def is_bound(self, connection_id: int) -> bool:
         """Whether the connection is that of a member."""
@@ -200,10 +208,13 @@ class GroupHistory:
 
     def receiver(self, member: Member) -> Receiver:
         """Return a member as a receiver, with the former members in whose place it is."""
+        earlier = frozenset(each.member_id for each in self._former.values() if _is_restarted(each, member))
+        first_id = self._first_id_of(member.member_id)
         return Receiver(
             member.member_id,
             is_present=member.member_id in self.members,
-            restarted_from=frozenset(each.member_id for each in self._former.values() if _is_restarted(each, member)),
+            restarted_from=earlier,
+            rejoined_from=frozenset(each for each in earlier if self._first_id_of(each) == first_id),
         )
 
     # -- events
@@ -213,21 +224,22 @@ class GroupHistory:
         history = self.partition(place)
         receiver = Receiver("" if commit is None else committer_of(commit), is_member=is_consumer)
         request_id = 0 if commit is None else commit.request_id
-        owner = self.owner_of(place)
-        if commit is not None and commit.is_of_member and owner not in (None, commit.member_id):
-            history.stale_commit(receiver, offset, request_id, error_code=0, owner=owner or "")
+        owner = self.find_owner(place)
+        if commit is not None and commit.is_of_member and owner is not None and owner.member_id != commit.member_id:
+            history.stale_commit(receiver, offset, request_id, error_code=0, owner=owner.member_id)
         history.committed_by(receiver, offset, request_id, is_consumer=is_consumer)
 
     def refused(self, commit: CommitRequest) -> None:
         """Note a commit that was refused because its member is not, or no longer, one of the group."""
         for each in commit.offsets:
             place = (each.topic, each.partition)
+            owner = self.find_owner(place)
             self.partition(place).stale_commit(
                 Receiver(committer_of(commit)),
                 each.offset,
                 commit.request_id,
                 error_code=commit.error_code,
-                owner=self.owner_of(place) or "",
+                owner="" if owner is None else owner.member_id,
             )
 
     def reads_committed(self, place: TopicPartition) -> bool:

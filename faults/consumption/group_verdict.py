@@ -31,7 +31,8 @@ class GroupFinding(Struct, frozen=True, kw_only=True):
     "rejected", "archived" or "acknowledgement_refused". With reports of the application (POST /v1/processed) also:
     "processed_twice", "committed_unprocessed", "never_processed" (a later record was) or "processed_uncommitted" (the
     next receiver gets them again).
-    cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "commit_moved_back", "reset" or "seek".
+    cause: delivered_twice: "rebalance_before_commit", "restart_before_commit", "rejoin_before_commit" (the same
+    client), "commit_moved_back", "reset" or "seek".
     Of share groups: "lock_ended", "released", "member_left", "broker_restart" or "start_offset_reset".
     never_delivered: "committed_beyond_delivery", "reset_to_latest", "deleted_before_read", "partition_seen_late",
     "truncated", "topic_recreated", "reset" or "seek". commit_moved_back: "member" or "other_client".

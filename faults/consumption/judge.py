@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from ...protocol.error_codes import ErrorCode
+from ..work_steps import Steps
 from .explanations import explain
 from .facts import Cause, Fact, Kind
 from .group_history import GroupHistory, TopicPartition
@@ -41,16 +43,62 @@ class ConsumedLogs(Protocol):
         """Return the ends of a partition; None for a deleted one."""
         ...
 
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+    def keys(self, topic: str, partition: int, first: int, end: int) -> Steps[list[str]]:
         """Return the keys of the first records from first to before end, without those that the log does not have."""
         ...
 
-    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
-        """Whether one of the offsets from the first to before the second is or was a record, and not a marker.
+    def may_have_records(
+        self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool
+    ) -> Steps[bool]:
+        """Return whether one of the offsets from the first to before the second is or was a record, and not a marker.
 
         committed_only: records of aborted transactions do not count. Offsets that the log does not have are records.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedFact:
+    """What happened in a partition.
+
+    needs_records: whether the fact is none if it is about transaction markers only. committed_only: and about records
+    of aborted transactions.
+    """
+
+    topic: str
+    partition: int
+    fact: Fact
+    needs_records: bool = False
+    committed_only: bool = False
+
+    def is_of_records(self, logs: ConsumedLogs) -> Steps[bool]:
+        """Return whether the fact concerns a consumer."""
+        if not self.needs_records:
+            return True
+        offsets = (self.fact.first, self.fact.end)
+        return (
+            yield from logs.may_have_records(self.topic, self.partition, offsets, committed_only=self.committed_only)
+        )
+
+    def finding(self, logs: ConsumedLogs) -> Steps[GroupFinding]:
+        """Return the fact with the keys of the first records."""
+        fact, is_range = self.fact, self.fact.kind is not Kind.STALE_MEMBER_COMMITTED
+        keys = (yield from logs.keys(self.topic, self.partition, fact.first, fact.end)) if is_range else []
+        return GroupFinding(
+            kind=fact.kind.value,
+            cause=fact.cause.value,
+            topic=self.topic,
+            partition=self.partition,
+            offsets=[fact.first, fact.end - 1 if is_range else fact.end],
+            why=explain(fact),
+            member=fact.receiver,
+            earlier_member=fact.earlier,
+            committed=fact.offset,
+            count=fact.count,
+            error=ErrorCode(fact.error_code).name if fact.error_code else None,
+            keys=keys,
+            request_ids=fact.request_ids,
+        )
 
 
 def judge_group(
@@ -58,10 +106,13 @@ def judge_group(
     history: GroupHistory,
     logs: ConsumedLogs,
     processed: Mapping[TopicPartition, Processing] = NOTHING_REPORTED,
-) -> GroupVerdict:
-    """Return the verdict on a group. processed: what the application has reported, by partition."""
+) -> Steps[GroupVerdict]:
+    """Return the verdict on a group, as it was before the first step.
+
+    processed: what the application has reported, by partition.
+    """
     partitions: list[GroupPartition] = []
-    findings: list[GroupFinding] = []
+    recorded: list[_RecordedFact] = []
     left_out = 0
     histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
         *history.partitions.items(),
@@ -72,33 +123,38 @@ def judge_group(
         left_out += partition.facts_left_out
         if isinstance(partition, ShareHistory):
             partitions.append(_count_shared(topic, index, partition, ends))
-            facts = partition.facts()
+            recorded += [_RecordedFact(topic, index, fact.copy()) for fact in partition.facts()]
         else:
             partitions.append(_counted(topic, index, partition, ends, processing))
             committed_only = history.reads_committed((topic, index))
-            facts = [
-                fact
-                for fact in _facts_of(partition, ends, processing, committed_only=committed_only)
-                if fact.kind not in _OF_RECORDS
-                or logs.may_have_records(topic, index, (fact.first, fact.end), committed_only=committed_only)
-            ]
-        findings += [_finding(topic, index, fact, logs) for fact in facts]
-    left_out += max(0, len(findings) - FINDINGS_MAX)
-    notes = [
-        f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
-        for other, client in sorted(history.same_client.items())
-    ]
-    notes += [
-        f"{topic} was deleted and created again: nothing is judged that group {group_id!r} got of the earlier topic"
-        for topic in sorted(history.recreated_topics)
-    ]
+            for fact in _facts_of(partition, ends, processing, committed_only=committed_only):
+                needs_records = fact.kind in _OF_RECORDS
+                recorded.append(_RecordedFact(topic, index, fact.copy(), needs_records, committed_only))
+    notes = list(_notes(group_id, history))
+    findings: list[GroupFinding] = []
+    for each in recorded:
+        yield
+        if not (yield from each.is_of_records(logs)):
+            continue
+        if len(findings) < FINDINGS_MAX:
+            findings.append((yield from each.finding(logs)))
+        else:
+            left_out += 1
     return GroupVerdict(
         group=group_id,
         partitions=partitions,
-        findings=findings[:FINDINGS_MAX],
+        findings=findings,
         notes=notes,
         findings_left_out=left_out,
     )
+
+
+def _notes(group_id: str, history: GroupHistory) -> Iterator[str]:
+    for other, client in sorted(history.same_client.items()):
+        yield f"cannot tell {group_id!r} from {other!r}: the client id {client.client_id!r} at {client.host} is in both"
+    for topic in sorted(history.recreated_topics):
+        unjudged = f"nothing is judged that group {group_id!r} got of the earlier topic"
+        yield f"{topic} was deleted and created again: {unjudged}"
 
 
 def _facts_of(
@@ -160,23 +216,4 @@ def _count_shared(topic: str, index: int, partition: ShareHistory, ends: LogEnds
             members_left=totals.members_left,
             delivery_counts=partition.delivery_counts,
         ),
-    )
-
-
-def _finding(topic: str, index: int, fact: Fact, logs: ConsumedLogs) -> GroupFinding:
-    is_range = fact.kind is not Kind.STALE_MEMBER_COMMITTED
-    return GroupFinding(
-        kind=fact.kind.value,
-        cause=fact.cause.value,
-        topic=topic,
-        partition=index,
-        offsets=[fact.first, fact.end - 1 if is_range else fact.end],
-        why=explain(fact),
-        member=fact.receiver,
-        earlier_member=fact.earlier,
-        committed=fact.offset,
-        count=fact.count,
-        error=ErrorCode(fact.error_code).name if fact.error_code else None,
-        keys=logs.keys(topic, index, fact.first, fact.end) if is_range else [],
-        request_ids=fact.request_ids,
     )

@@ -17,15 +17,19 @@ class Receiver:
     """A member, or a client that is none.
 
     is_present: whether it is a member now. restarted_from: receivers whose place it has taken by a restart.
+    rejoined_from: those of them that it was itself: it left the group, or was removed, and joined again.
     """
 
     name: str
     is_member: bool = True
     is_present: bool = False
     restarted_from: frozenset[str] = frozenset()
+    rejoined_from: frozenset[str] = frozenset()
 
     def cause_before_commit(self, span: Span) -> Cause:
         """Return why the receiver gets offsets again that were not committed."""
+        if span.receiver in self.rejoined_from:
+            return Cause.REJOIN
         is_restart = span.receiver in self.restarted_from if self.is_member else span.receiver == self.name
         return Cause.RESTART if is_restart else Cause.REBALANCE
 

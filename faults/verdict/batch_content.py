@@ -7,6 +7,7 @@ the second of them has another hash than the first.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from ...protocol.batches.compression import BrokenPayload
 from ...protocol.batches.record_batch import (
@@ -18,31 +19,29 @@ from ...protocol.batches.record_batch import (
     parse_header,
 )
 from ...protocol.batches.record_validation import InvalidRecords
-from ...protocol.batches.records import Record, decode_batch
+from ...protocol.batches.records import Record, decode_batch, iterate_records
 
 # The low byte of the attributes holds the timestamp type.
 _LOW_ATTRIBUTES = ATTRIBUTES_POSITION + 1
 
 
-def decode_as_sent(batch: memoryview | bytes) -> list[Record]:
-    """Return the records of a stored batch with the client's timestamps. Raises what decode_batch does."""
+def iterate_as_sent(batch: memoryview | bytes) -> Iterator[Record]:
+    """Yield the records of a stored batch with the client's timestamps. Raises what decode_batch does."""
     if not batch[_LOW_ATTRIBUTES] & TIMESTAMP_TYPE_BIT:
-        return decode_batch(batch)
+        return iterate_records(batch)
     # With LogAppendTime the log changes only the maximum timestamp of the header, not the deltas.
     as_sent = bytearray(batch)
     as_sent[_LOW_ATTRIBUTES] &= ~TIMESTAMP_TYPE_BIT
-    return decode_batch(bytes(as_sent))
+    return iterate_records(bytes(as_sent))
 
 
-def contents_of(records: list[Record]) -> list[int]:
-    """Return the content hash of each record."""
+def contents_of(records: list[Record]) -> Iterator[int]:
+    """Yield the content hash of each record."""
     seen: Counter[int] = Counter()
-    contents: list[int] = []
     for record in records:
         content = hash((record.timestamp, record.key, record.value, record.headers))
-        contents.append(hash((content, seen[content])))
+        yield hash((content, seen[content]))
         seen[content] += 1
-    return contents
 
 
 def contents_of_received(batch: memoryview) -> list[int]:
@@ -53,6 +52,6 @@ def contents_of_received(batch: memoryview) -> list[int]:
     if not is_whole(header, len(batch)) or not is_crc_right(batch[: header.size], header.crc):
         return []
     try:
-        return contents_of(decode_batch(batch[: header.size]))
+        return list(contents_of(decode_batch(batch[: header.size])))
     except (InvalidRecords, IndexError, BrokenPayload):
         return []

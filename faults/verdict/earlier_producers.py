@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
+from ..work_steps import Steps
 from .stored_batches import TopicLogs, headers_in
 
 _NONE = -1
@@ -31,7 +32,7 @@ class EarlierProducer:
 
 def find_earlier_producers(
     journal: Journal, logs: TopicLogs, topic: str, counts: Sequence[ProducerCounts]
-) -> list[EarlierProducer]:
+) -> Steps[list[EarlierProducer]]:
     """Return the producers of the topic that got their ids before the last reset. counts: of the whole topic."""
     found = {
         (each.partition, each.producer_id): EarlierProducer(each)
@@ -40,6 +41,7 @@ def find_earlier_producers(
     }
     for partition in sorted({partition for partition, _ in found}):
         for header in headers_in(logs, topic, partition):
+            yield
             producer = found.get((partition, header.producer_id))
             # Imported logs may have older batches of the same producer id.
             if producer is None or not 0 <= producer.counts.first_offset <= header.base_offset:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from ...protocol.batches.record_batch import parse_header
 from ...protocol.shortened_text import shortened
 from ..event_ids import EventIdOf
+from ..work_steps import Steps
 from .lost_batches import LostBatch
 from .lost_ranges import LostRange
 from .removed_batches import RemovedBatches
@@ -26,30 +26,33 @@ class LostEvents:
         self._logs = logs
         self._lost = lost
         self._id_of = id_of
+        self._in_replicas: dict[_Place, memoryview] | None = None
 
-    def of_range(self, lost: LostRange) -> list[str]:
+    def of_range(self, lost: LostRange) -> Steps[list[str]]:
         """Return the distinct event ids of the records, as far as their batches are known."""
         ids: dict[str, None] = {}
         for batch in lost.batches:
-            data = self._find_data(batch)
-            for record in () if data is None else decode_or_none(data):
+            data = yield from self._find_data(batch)
+            for record in () if data is None else (yield from decode_or_none(data)):
+                yield
                 event_id = self._id_of(record)
                 if event_id is not None:
                     ids[shortened(event_id.decode(errors="backslashreplace"))] = None
         return list(ids)
 
-    def _find_data(self, lost: LostBatch) -> memoryview | None:
+    def _find_data(self, lost: LostBatch) -> Steps[memoryview | None]:
         if lost.failover is None:
             kept = lost.removed
         else:
             kept = self._removed.find(lost.place, lost.failover.epoch)
             if kept is None:
+                if self._in_replicas is None:
+                    self._in_replicas = yield from self._read_replicas()
                 return self._in_replicas.get((lost.partition, lost.failover.epoch, lost.base_offset))
         return None if kept is None or kept.data is None else memoryview(kept.data)
 
-    @cached_property
-    def _in_replicas(self) -> dict[_Place, memoryview]:
-        """What the replicas have of the batches that elections have lost: that of a former leader still has them."""
+    def _read_replicas(self) -> Steps[dict[_Place, memoryview]]:
+        """Return what replicas have of the batches that elections have lost: that of a former leader still has them."""
         wanted: dict[int, set[_Place]] = {}
         for each in self._lost:
             if each.failover is not None:
@@ -59,6 +62,7 @@ class LostEvents:
         for partition, places in wanted.items():
             from_offset = min(offset for _, _, offset in places)
             for batch in self._logs.replica_batches(self._lost[0].topic, partition, from_offset):
+                yield
                 header = parse_header(batch)
                 place = (partition, header.partition_leader_epoch, header.base_offset)
                 if place in places:

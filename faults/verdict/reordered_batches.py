@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..work_steps import Steps
 from .batch_content import contents_of
-from .stored_batches import TopicLogs, records_in
+from .stored_batches import TopicLogs, batches_in, decode_or_none, stored_batch
 from .withheld_batches import WithheldBatch
 
 
-def find_reordered(logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch]) -> list[tuple[WithheldBatch, int]]:
+def find_reordered(
+    logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch]
+) -> Steps[list[tuple[WithheldBatch, int]]]:
     """Return the batches that are behind their follower in the log, with their offsets."""
     found: list[tuple[WithheldBatch, int]] = []
     searched: dict[int, list[WithheldBatch]] = {}
@@ -17,13 +20,13 @@ def find_reordered(logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch
         if batch.follower_offset is not None and batch.contents:
             searched.setdefault(batch.partition, []).append(batch)
     for partition, batches in searched.items():
-        found += _find_in(logs, topic, partition, batches)
+        found += yield from _find_in(logs, topic, partition, batches)
     return found
 
 
 def _find_in(
     logs: TopicLogs, topic: str, partition: int, withheld: list[WithheldBatch]
-) -> list[tuple[WithheldBatch, int]]:
+) -> Steps[list[tuple[WithheldBatch, int]]]:
     """Return the batches of one partition whose first copy is behind their follower, with its offset."""
     wanted: dict[int, list[WithheldBatch]] = {}
     for batch in withheld:
@@ -31,8 +34,11 @@ def _find_in(
             wanted.setdefault(content, []).append(batch)
     found: dict[int, tuple[WithheldBatch, int]] = {}
     from_offset = min(batch.search_offset for batch in withheld)
-    for stored, records in records_in(logs, topic, partition, from_offset):
+    for header, data in batches_in(logs, topic, partition, from_offset):
+        stored = stored_batch(partition, header)
+        records = yield from decode_or_none(data)
         for content, record in zip(contents_of(records), records, strict=True):
+            yield
             for batch in wanted.get(content, ()):
                 decision = batch.decision
                 numbers = (decision.producer_id, decision.producer_epoch, decision.base_sequence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
+from ..work_steps import Steps
 from .lost_batches import LostBatch
 from .stored_batches import TopicLogs, headers_in
 
@@ -12,7 +13,7 @@ from .stored_batches import TopicLogs, headers_in
 _Identity = tuple[int, int, int, int]
 
 
-def find_stored_again(logs: TopicLogs, topic: str, lost: Sequence[LostBatch]) -> dict[LostBatch, int]:
+def find_stored_again(logs: TopicLogs, topic: str, lost: Sequence[LostBatch]) -> Steps[dict[LostBatch, int]]:
     """Return the batches that are in the log of the leader after all, with their offset there.
 
     A client that gets no response from one leader sends the batch to the next, with the same sequences. The broker
@@ -23,6 +24,7 @@ def find_stored_again(logs: TopicLogs, topic: str, lost: Sequence[LostBatch]) ->
     stored: dict[_Identity, int] = {}
     for partition in {each.partition for each in identities}:
         for header in headers_in(logs, topic, partition):
+            yield
             identity = (partition, header.producer_id, header.producer_epoch, header.base_sequence)
             if identity in wanted:
                 stored[identity] = header.base_offset

@@ -10,7 +10,8 @@ from ...protocol.batches.compression import BrokenPayload
 from ...protocol.batches.record_batch import NO_PRODUCER_ID, BatchHeader, parse_header
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import Record
-from .batch_content import decode_as_sent
+from ..work_steps import Steps
+from .batch_content import iterate_as_sent
 
 
 class TopicLogs(Protocol):
@@ -73,26 +74,27 @@ def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
 
 def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHeader]:
     """Yield the header of each batch of the partition, without control batches."""
-    for batch in logs.batches(topic, partition, 0):
-        header = parse_header(batch)
-        if not header.is_control:
-            yield header
+    return (header for header, _ in batches_in(logs, topic, partition, 0))
 
 
-def records_in(
+def batches_in(
     logs: TopicLogs, topic: str, partition: int, from_offset: int
-) -> Iterator[tuple[StoredBatch, list[Record]]]:
-    """Yield each batch with its records, without control batches. Corrupt batches have no records."""
+) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """Yield each batch with its header, without control batches."""
     for batch in logs.batches(topic, partition, from_offset):
         header = parse_header(batch)
         if not header.is_control:
-            yield stored_batch(partition, header), decode_or_none(batch)
+            yield header, batch
 
 
-def decode_or_none(batch: memoryview) -> list[Record]:
+def decode_or_none(batch: memoryview) -> Steps[list[Record]]:
     """Return the records of a batch; none for a corrupt one."""
+    records: list[Record] = []
     # With fauxka.record.validation=batch the log accepts records without validation.
     try:
-        return decode_as_sent(batch)
+        for record in iterate_as_sent(batch):
+            records.append(record)
+            yield
     except (InvalidRecords, IndexError, BrokenPayload):
         return []
+    return records

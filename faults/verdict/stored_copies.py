@@ -6,13 +6,14 @@ By content, only copies of unacknowledged batches are searched: a client repeats
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..event_ids import EventIdOf
+from ..work_steps import Steps
 from .batch_content import contents_of
-from .stored_batches import StoredBatch, TopicLogs, records_in
+from .stored_batches import StoredBatch, TopicLogs, batches_in, decode_or_none, stored_batch
 from .unacknowledged_batches import UnacknowledgedBatch
 
 
@@ -64,26 +65,37 @@ class _PartitionSearch:
         self._contents: dict[int, list[tuple[int, int]]] = {}
         # Offsets of records that are copies.
         self._copied: set[int] = set()
-        topic, partition = unacknowledged[0].topic, unacknowledged[0].partition
-        for batch in unacknowledged:
-            self._read_batch(logs, batch)
-        from_offset = min(batch.search_offset for batch in unacknowledged)
-        for stored, records in records_in(logs, topic, partition, from_offset):
+        self._logs = logs
+
+    def _read(self) -> Steps[None]:
+        topic, partition = self._batches[0].topic, self._batches[0].partition
+        for batch in self._batches:
+            yield from self._read_batch(batch)
+        from_offset = min(batch.search_offset for batch in self._batches)
+        for header, data in batches_in(self._logs, topic, partition, from_offset):
+            stored = stored_batch(partition, header)
+            records = yield from decode_or_none(data)
             for content, record in zip(contents_of(records), records, strict=True):
+                yield
                 if content in self._occurrences:
                     self._occurrences[content].append(_Occurrence(record.offset, stored))
 
-    def _read_batch(self, logs: TopicLogs, batch: UnacknowledgedBatch) -> None:
-        first = next(records_in(logs, batch.topic, batch.partition, batch.base_offset), None)
+    def _read_batch(self, batch: UnacknowledgedBatch) -> Steps[None]:
+        first = next(batches_in(self._logs, batch.topic, batch.partition, batch.base_offset), None)
         if first is None or first[0].base_offset != batch.base_offset:
             return  # Deleted by retention or DeleteRecords.
-        contents = contents_of(first[1])
-        self._contents[batch.base_offset] = [(c, r.offset) for c, r in zip(contents, first[1], strict=True)]
-        for content in contents:
+        records = yield from decode_or_none(first[1])
+        contents = self._contents[batch.base_offset] = []
+        for content, record in zip(contents_of(records), records, strict=True):
+            contents.append((content, record.offset))
             self._occurrences.setdefault(content, [])
+            yield
 
-    def run(self) -> None:
+    def run(self) -> Steps[None]:
+        """Add the copies to those that were found."""
+        yield from self._read()
         for batch in self._batches:
+            yield
             contents = self._contents.get(batch.base_offset, [])
             left = [content for content, offset in contents if offset not in self._copied]
             if left:
@@ -117,14 +129,14 @@ class _PartitionSearch:
         return record.batch.base_offset not in self._unacknowledged_offsets
 
 
-def find_copies_of_unacknowledged(logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch]) -> FoundCopies:
+def find_copies_of_unacknowledged(logs: TopicLogs, unacknowledged: Sequence[UnacknowledgedBatch]) -> Steps[FoundCopies]:
     """Return the copies of unacknowledged batches of one topic, searched in their own partitions."""
     found = FoundCopies()
     by_partition: dict[int, list[UnacknowledgedBatch]] = {}
     for batch in unacknowledged:
         by_partition.setdefault(batch.partition, []).append(batch)
     for each in by_partition.values():
-        _PartitionSearch(logs, each, found).run()
+        yield from _PartitionSearch(logs, each, found).run()
     return found
 
 
@@ -138,22 +150,25 @@ class _Event(NamedTuple):
 
 def find_copies_of_events(
     logs: TopicLogs, topic: str, event_id_of: EventIdOf, known: set[tuple[int, int]]
-) -> Iterator[CopiedRecords]:
-    """Yield the records with the event id of an earlier record, except known copies.
+) -> Steps[list[CopiedRecords]]:
+    """Return the records with the event id of an earlier record, except known copies.
 
     known: partition and offset of each known copy.
     """
     batches: dict[tuple[int, int], StoredBatch] = {}
     events: dict[bytes, list[_Event]] = {}
     for partition in logs.partitions(topic):
-        for batch, records in records_in(logs, topic, partition, 0):
-            for record in records:
+        for header, data in batches_in(logs, topic, partition, 0):
+            batch = stored_batch(partition, header)
+            for record in (yield from decode_or_none(data)):
+                yield
                 identity = event_id_of(record)
                 if identity is not None:
                     insort(events.setdefault(identity, []), _Event(record.timestamp, partition, record.offset))
                     batches[partition, record.offset] = batch
     found: dict[tuple[StoredBatch, StoredBatch], CopiedRecords] = {}
     for identity, same in events.items():
+        yield
         first = same[0]
         original = batches[first.partition, first.offset]
         for later in same[1:]:
@@ -162,4 +177,4 @@ def find_copies_of_events(
             copy = batches[later.partition, later.offset]
             copies = found.setdefault((original, copy), CopiedRecords(original, copy, [], event_id=identity))
             copies.offsets.append((first.offset, later.offset))
-    yield from found.values()
+    return list(found.values())

@@ -6,6 +6,9 @@ deleted, and batches of producers from before the last reset, are findings too.
 The counts are those of the journal; copies and reordered batches are found by reading the log for each verdict.
 A batch that was sent twice and appended once counts once. A copy is found by the content of its records if the first
 batch was not acknowledged, or by an event id that the test names. The terms follow Jepsen's checkers.
+
+Reading a long log takes many steps, and requests are handled between them. The counts of the journal are those of the
+first step. What was unacknowledged then and is acknowledged in the last step is no finding.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import dataclass, field
 from ..event_ids import EventIdOf, record_key
 from ..journal.batch_counts import ProducerCounts
 from ..journal.journal import Journal
+from ..work_steps import Steps
 from .deleted_ranges import DeletedRange
 from .earlier_producers import EarlierProducer, find_earlier_producers
 from .hanging_transactions import HangingTransaction, TransactionLogs, find_hanging
@@ -50,7 +54,9 @@ class _Analysis:
     twice: set[StoredBatch] = field(default_factory=set[StoredBatch])
 
 
-def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: EventIdOf | None = None) -> TopicVerdict:
+def judge(
+    journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: EventIdOf | None = None
+) -> Steps[TopicVerdict]:
     """Return the verdict of a topic.
 
     event_id_of: reads the event id of a record; records with the same one are one event. Lost records are named by it,
@@ -58,37 +64,36 @@ def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: E
     """
     deliveries = journal.deliveries
     unacknowledged = deliveries.unacknowledged_in(topic, journal.pending())
-    found = find_copies_of_unacknowledged(logs, deliveries.searched_in(topic, unacknowledged))
-    reordered = find_reordered(logs, topic, list(deliveries.withheld.of_topic(topic)))
-    lost = deliveries.lost_in(topic)
-    stored_again = find_stored_again(logs, topic, lost)
+    searched = deliveries.searched_in(topic, unacknowledged)
+    withheld, lost = list(deliveries.withheld.of_topic(topic)), deliveries.lost_in(topic)
+    counts = list(deliveries.counts.of_topic(topic))
+    deleted, deleted_count = deliveries.deleted.of_topic(topic), deliveries.deleted.count_of_topic(topic)
+    hanging = find_hanging(logs, topic)
+    in_log = yield from _count_records(logs, topic)
+    found = yield from find_copies_of_unacknowledged(logs, searched)
+    reordered = yield from find_reordered(logs, topic, withheld)
+    stored_again = yield from find_stored_again(logs, topic, lost)
     lost = [each for each in lost if each not in stored_again]
     found.acknowledged.update((each.partition, offset) for each, offset in stored_again.items())
-    counts = list(deliveries.counts.of_topic(topic))
-    earlier_producers = find_earlier_producers(journal, logs, topic, counts)
-    deleted, hanging = deliveries.deleted.of_topic(topic), find_hanging(logs, topic)
+    earlier_producers = yield from find_earlier_producers(journal, logs, topic, counts)
+    # The responses to some of them may have been written meanwhile.
+    pending = {each.place: each for each in deliveries.unacknowledged_in(topic, journal.pending())}
+    unacknowledged = [pending[each.place] for each in unacknowledged if each.place in pending]
     analysis = _Analysis(found, unacknowledged, lost, reordered, earlier_producers, deleted, hanging)
     _add_copies(analysis, found.copies)
     if event_id_of is not None:
-        known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
-        of_events = list(find_copies_of_events(logs, topic, event_id_of, known))
-        _add_copies(analysis, of_events)
-        found.copies += of_events
-    in_log = sum(header.records_count for index in logs.partitions(topic) for header in headers_in(logs, topic, index))
+        yield from _find_events(analysis, logs, topic, event_id_of)
     duplicates = sum(map(len, analysis.copied.values()))
     producers = _count_by_producer(analysis, counts)
     batches = _summed(producers)
     batches.acknowledged_lost += deliveries.count_lost_beyond_max(topic)
     events = LostEvents(deliveries.removed, logs, lost, event_id_of or record_key)
-    findings = _findings(analysis, FindingMaker(journal, topic, events))
+    findings = yield from _findings(analysis, FindingMaker(journal, topic), events)
     return TopicVerdict(
         topic=topic,
         batches=batches,
         records=RecordVerdict(
-            in_log=in_log,
-            distinct=in_log - duplicates,
-            duplicates=duplicates,
-            deleted=deliveries.deleted.count_of_topic(topic),
+            in_log=in_log, distinct=in_log - duplicates, duplicates=duplicates, deleted=deleted_count
         ),
         findings=findings[:FINDINGS_MAX],
         producers=[ProducerVerdict(producer_id=each, batches=producers[each]) for each in sorted(producers)],
@@ -96,6 +101,23 @@ def judge(journal: Journal, logs: TransactionLogs, topic: str, *, event_id_of: E
         forgotten=deliveries.unacknowledged.forgotten,
         refused_elsewhere=deliveries.counts.refused_elsewhere,
     )
+
+
+def _count_records(logs: TransactionLogs, topic: str) -> Steps[int]:
+    count = 0
+    for partition in logs.partitions(topic):
+        for header in headers_in(logs, topic, partition):
+            count += header.records_count
+            yield
+    return count
+
+
+def _find_events(analysis: _Analysis, logs: TransactionLogs, topic: str, event_id_of: EventIdOf) -> Steps[None]:
+    """Add the copies by event id to those that were found by content."""
+    known = {(batch.partition, offset) for batch, offsets in analysis.copied.items() for offset in offsets}
+    of_events = yield from find_copies_of_events(logs, topic, event_id_of, known)
+    _add_copies(analysis, of_events)
+    analysis.found.copies += of_events
 
 
 def _add_copies(analysis: _Analysis, copies: list[CopiedRecords]) -> None:
@@ -147,14 +169,18 @@ def _summed(verdicts: dict[int, BatchVerdict]) -> BatchVerdict:
     return total
 
 
-def _findings(analysis: _Analysis, make: FindingMaker) -> list[Finding]:
-    return [
-        *map(make.twice, analysis.found.copies),
-        *map(make.lost, join_by_cause(analysis.lost)),
-        *(make.reordered(withheld, offset) for withheld, offset in analysis.reordered),
-        *map(make.unacknowledged, _unacknowledged(analysis)),
-        *map(make.hanging, analysis.hanging),
-        *map(make.earlier_producer, analysis.earlier_producers),
-        # Pages and commands count the others by this order.
-        *map(make.deleted, analysis.deleted),
-    ]
+def _findings(analysis: _Analysis, make: FindingMaker, events: LostEvents) -> Steps[list[Finding]]:
+    findings: list[Finding] = []
+    for copies in analysis.found.copies:
+        findings.append(make.twice(copies))
+        yield
+    for lost in join_by_cause(analysis.lost):
+        findings.append(make.lost(lost, (yield from events.of_range(lost))))
+    findings += (make.reordered(withheld, offset) for withheld, offset in analysis.reordered)
+    for batch in _unacknowledged(analysis):
+        findings.append(make.unacknowledged(batch))
+        yield
+    findings += map(make.hanging, analysis.hanging)
+    findings += map(make.earlier_producer, analysis.earlier_producers)
+    # Pages and commands count the others by this order.
+    return findings + list(map(make.deleted, analysis.deleted))

@@ -22,7 +22,6 @@ from .explanations import (
 )
 from .hanging_transactions import HangingTransaction
 from .journaled_batch import JournaledBatch
-from .lost_events import LostEvents
 from .lost_ranges import LostRange
 from .stored_batches import StoredBatch
 from .stored_copies import CopiedRecords
@@ -91,11 +90,10 @@ class Finding(Struct, frozen=True, kw_only=True):
 class FindingMaker:
     """Makes the findings on one topic."""
 
-    def __init__(self, journal: Journal, topic: str, lost_events: LostEvents) -> None:
-        """journal: has the requests and the faults. lost_events: the names of lost records."""
+    def __init__(self, journal: Journal, topic: str) -> None:
+        """journal: has the requests and the faults."""
         self._journal = journal
         self._topic = topic
-        self._lost_events = lost_events
 
     @cached_property
     def _requests(self) -> BatchRequests:
@@ -120,12 +118,11 @@ class FindingMaker:
             requests=named_requests([request_id, *self._requests.at(first.place, copies.copy.place)]),
         )
 
-    def lost(self, lost: LostRange) -> Finding:
-        """Return the finding for acknowledged batches that are not in the log."""
+    def lost(self, lost: LostRange, events: list[str]) -> Finding:
+        """Return the finding for acknowledged batches that are not in the log. events: the names of their records."""
         first, failover = lost.first, lost.first.failover
         producer_id, producer_epoch, base_sequence = lost.producer
         request_ids = [each.request_id for each in lost.batches]
-        events = self._lost_events.of_range(lost)
         node = None if failover is None else failover.node
         sent = [
             request_id

@@ -88,8 +88,7 @@ class Content:
 class Run:
     """A run. ending: of the last start of the program. hits: of each rule, in their order. requests: the journal.
 
-    committed: the offsets that groups have committed in the run, by group, topic and partition. They are read before the
-    topics: a function that was not waited for goes on, and commits what it has written.
+    committed: the offsets that groups have committed in the run, by group, topic and partition.
     failed_check: what the check of the setting, or the program's own, says; None for nothing.
     failed_change: why a change of the broker could not be made; None if all were.
     is_journal_whole: whether requests has all of the run.
@@ -139,27 +138,27 @@ def run_once(
         hits = [rule.hits for rule in armed]
         broker.faults.clear()
         _start_nodes(broker)
-        endings = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
-        ending = endings[-1]
+        *earlier, ending = _with_restarts(first, program, place, timeout_seconds, setting.restarts)
         _let_late_requests_arrive(broker, rules)
         failed_check = _check(place, setting, ending)
+        # Before the events: a function that has hung goes on now, and commits the offsets of what it writes meanwhile.
         committed = _committed_since(broker, committed_before)
-        topics = _contents_with(deleted, broker, setting)
+        topics = _contents_of(broker, setting, setting.topics)
+        topics |= {topic: lost.followed_by(topics[topic]) for topic, lost in deleted.items()}
         if report is not None:
             broker.write_report(report, "; ".join(rule.name for rule in rules))
-        journal = broker.journal
         return Run(
             ending,
             topics,
             committed,
-            journal.entries(since=before),
+            broker.journal.entries(since=before),
             hits,
             failed_check,
             failed[0] if failed else None,
-            is_journal_whole=not journal.dropped,
+            is_journal_whole=not broker.journal.dropped,
             groups=_groups_of(broker),
             judged_groups=setting.groups,
-            outputs=[each.output for each in endings],
+            outputs=[each.output for each in (*earlier, ending)],
             is_fault_over=all(rule.when.times is not None for rule in rules),
         )
 
@@ -242,12 +241,6 @@ def _check(place: Place, setting: Setting, ending: Ending) -> str | None:
 def _contents_of(broker: Broker, setting: Setting, topics: Sequence[str]) -> dict[str, Content]:
     """Return what those of the topics have that are judged."""
     return {topic: _content_of(broker, topic, setting.event_id) for topic in setting.topics if topic in topics}
-
-
-def _contents_with(deleted: Mapping[str, Content], broker: Broker, setting: Setting) -> dict[str, Content]:
-    """Return what the topics have, each behind what the deleted topic of its name had."""
-    topics = _contents_of(broker, setting, setting.topics)
-    return topics | {topic: earlier.followed_by(topics[topic]) for topic, earlier in deleted.items()}
 
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:

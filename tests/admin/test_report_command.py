@@ -86,6 +86,19 @@ def test_report_has_journal_verdicts_rules_and_topics_as_the_api_returns_them(
     assert data["state"]["topics"] == admin.get("/v1/topics")["items"]
 
 
+def test_report_has_the_verdict_on_each_group(broker: Serving, admin: AdminClient, tmp_path: Path) -> None:
+    for offset in (1, 0):
+        offsets = {"offsets": [{"topic": TOPIC, "partition": 0, "offset": offset}]}
+        admin.call("PUT", "/v1/groups/billing/offsets", offsets)
+    page = tmp_path / "run.html"
+
+    run("report", "--ready-file", str(broker.ready_file), "-o", str(page))
+
+    (verdict,) = data_of(page)["state"]["groups"]
+    assert verdict == admin.get("/v1/verdict", group="billing")
+    assert [each["kind"] for each in verdict["findings"]] == ["commit_moved_back"]
+
+
 def test_saved_data_gives_the_same_report_later(broker: Serving, tmp_path: Path) -> None:
     saved, first, later = tmp_path / "run.json", tmp_path / "first.html", tmp_path / "later.html"
 

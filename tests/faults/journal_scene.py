@@ -28,6 +28,8 @@ from fauxka.storage.log_loader import LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
+from ..finished_steps import finished
+
 NOW_MS = 1_700_000_000_000
 TOPIC = "orders"
 PRODUCER = 4000
@@ -224,10 +226,11 @@ class JournalScene:
             self.journal.records_deleted(TOPIC, partition, deleted)
 
     def verdict(self, event_id: str | None = None) -> TopicVerdict:
-        return judge(self.journal, self, TOPIC, event_id_of=None if event_id is None else find_event_id(event_id))
+        event_id_of = None if event_id is None else find_event_id(event_id)
+        return finished(judge(self.journal, self, TOPIC, event_id_of=event_id_of))
 
     def verdict_of(self, topic: str) -> TopicVerdict:
-        return judge(self.journal, self, topic)
+        return finished(judge(self.journal, self, topic))
 
 
 def batch_facts(batch: Batch) -> BatchFacts:

@@ -68,7 +68,7 @@ def test_a_producer_without_idempotence_is_found_to_double_an_event(tmp_path: Pa
 
 
 def test_a_finding_is_replayed_and_its_test_fails(tmp_path: Path) -> None:
-    hunt(tmp_path, *TRIALS, "--", *DOUBLING)
+    hunt(tmp_path, "--budget", "1", "--", *DOUBLING)
     rules = str(tmp_path / "1" / "rules.json")
 
     again = hunt(tmp_path, "--replay", rules, "--", *DOUBLING)

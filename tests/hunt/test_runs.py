@@ -3,11 +3,13 @@
 import sys
 import time
 from pathlib import Path
+from threading import Event
 from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from fauxka.broker.replica.record_reader import StoredRecord
 from fauxka.faults.rules.fault_rules import FaultRule
 from fauxka.testing import Broker, CannotHunt, report_text
 from fauxka.testing.broker_pool import Configuration
@@ -49,6 +51,32 @@ def test_a_pair_that_stops_all_nodes_is_judged() -> None:
     assert (judgement.outcome, judgement.hits) == (Outcome.ERROR, [True, True])
 
 
+def test_offsets_that_a_hung_function_commits_after_its_run_are_none_of_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, committed = Event(), Event()
+
+    def program(broker: Broker) -> None:
+        reading.wait()
+        broker.groups.set_offsets("copy", {("orders", 0): 2})
+        committed.set()
+
+    def records_of(broker: Broker, topic: str) -> list[StoredRecord]:
+        found = records(broker, topic)
+        reading.set()
+        committed.wait()
+        return found
+
+    records = Broker.records
+    monkeypatch.setattr(Broker, "records", records_of)
+    setting = options_of(How(topics=["orders"], seed_topics={"orders": 1}), None, Budget()).setting
+
+    ended = run_once(Function(program), setting, [], 0.1)
+
+    assert ended.ending.is_hung
+    assert ended.committed == {}
+
+
 def test_events_on_a_node_that_is_down_are_there() -> None:
     def program(broker: Broker) -> None:
         idempotent(broker)
@@ -61,29 +89,6 @@ def test_events_on_a_node_that_is_down_are_there() -> None:
     run = run_once(Function(program), options.setting, [], 20)
 
     assert run.topics["orders"].events == {b"a": 1, b"b": 1}
-
-
-def test_what_a_function_does_while_its_topics_are_read_is_not_committed_and_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read = Broker.records
-
-    def records_before_the_function_goes_on(broker: Broker, topic: str) -> object:
-        records = read(broker, topic)
-        broker.topics.seed("copies", [{"value": "b"}])
-        broker.groups.set_offsets("copy", {("orders", 0): 2})
-        return records
-
-    def program(broker: Broker) -> None:
-        fill(broker)
-        broker.topics.seed("copies", [{"value": "a"}], create=True)
-        broker.groups.set_offsets("copy", {("orders", 0): 1})
-
-    monkeypatch.setattr(Broker, "records", records_before_the_function_goes_on)
-
-    run = run_once(Function(program), Setting(topics=["copies"]), [], 20)
-
-    assert (run.topics["copies"].events, run.committed) == ({b"a": 1}, {("copy", "orders", 0): 1})
 
 
 @pytest.mark.hunt

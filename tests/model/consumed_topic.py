@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fauxka.faults.consumption.judge import LogEnds
+from fauxka.faults.work_steps import Steps
 
 from .consumer_members import GroupMembers, Partition
 from .group_broker import Truth
@@ -112,12 +113,16 @@ class ConsumedTopic(GroupMembers):
         producer = None if each.open_since is None else PRODUCER
         return LogEnds(each.start, each.end, each.stable_end, producer)
 
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+    def keys(self, topic: str, partition: int, first: int, end: int) -> Steps[list[str]]:
         del topic, partition, first, end
+        yield
         return []
 
-    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+    def may_have_records(
+        self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool
+    ) -> Steps[bool]:
         del topic, committed_only
+        yield
         return any(self.is_record(partition, each) for each in range(*offsets))
 
     def is_record(self, index: int, offset: int) -> bool:

@@ -192,3 +192,7 @@ class GroupMembers:
             return False
         is_instance = former.instance is not None and former.instance == consumer.instance
         return is_instance or (former.client_id == consumer.client_id and consumer.joined >= former.left)
+
+    def is_rejoin(self, former: Consumer, consumer: Consumer) -> bool:
+        """Whether a consumer that joined again has got it before it left."""
+        return self.protocol != "none" and former.connection == consumer.connection

@@ -193,7 +193,7 @@ class ConsumerModel(ConsumedTopic):
             elif before.is_committed:
                 cause = partition.taken_back
             elif self.is_restart(before.by, consumer):
-                cause = "restart_before_commit"
+                cause = "rejoin_before_commit" if self.is_rejoin(before.by, consumer) else "restart_before_commit"
             else:
                 cause = "rebalance_before_commit"
             self.add("delivered_twice", cause, index, offset)

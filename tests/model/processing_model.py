@@ -10,6 +10,7 @@ from fauxka.faults.consumption.group_verdict import GroupVerdict
 from fauxka.faults.consumption.judge import judge_group
 from fauxka.faults.consumption.processing import Processing, unreported_ranges
 
+from ..finished_steps import finished
 from .consumer_model import ConsumerModel
 from .group_broker import GROUP, TOPIC, Truth
 from .recorded_broker import RecordedBroker
@@ -53,7 +54,7 @@ class ProcessingModel(ConsumerModel):
 
     def verdict(self) -> GroupVerdict:
         history = self.broker.history
-        return judge_group(GROUP, history, self, self._processing(history))
+        return finished(judge_group(GROUP, history, self, self._processing(history)))
 
     def expected(self) -> set[Truth]:
         delivered = super().expected()

@@ -31,6 +31,7 @@ from fauxka.protocol.stored_records.group_log_records import (
 )
 from fauxka.storage.deleted_records import DeletedRecords, DeletionCause
 
+from ..finished_steps import finished
 from .group_broker import GROUP, TOPIC, Consumer
 
 TOPIC_ID = bytes(range(16))
@@ -253,7 +254,7 @@ class RecordedBroker:
         return self.recorder.histories.groups.get(GROUP, GroupHistory())
 
     def verdict(self) -> GroupVerdict:
-        return judge_group(GROUP, self.history, self._logs)
+        return finished(judge_group(GROUP, self.history, self._logs))
 
 
 def _indexes_of(consumer: Consumer, owners: Mapping[int, Consumer]) -> list[int]:

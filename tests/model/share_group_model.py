@@ -32,9 +32,11 @@ from fauxka.faults.consumption.events import (
 )
 from fauxka.faults.consumption.group_history import GroupHistory
 from fauxka.faults.consumption.judge import LogEnds, judge_group
+from fauxka.faults.work_steps import Steps
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
+from ..finished_steps import finished
 from ..manual_clock import ManualClock
 from .recorded_broker import FakeConnection
 
@@ -316,17 +318,21 @@ class ShareGroupModel:
         del topic, partition
         return LogEnds(self.log_start, self.log_end, self.log_end)
 
-    def keys(self, topic: str, partition: int, first: int, end: int) -> list[str]:
+    def keys(self, topic: str, partition: int, first: int, end: int) -> Steps[list[str]]:
         del topic, partition, first, end
+        yield
         return []
 
-    def may_have_records(self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool) -> bool:
+    def may_have_records(
+        self, topic: str, partition: int, offsets: tuple[int, int], *, committed_only: bool
+    ) -> Steps[bool]:
         del topic, partition, offsets, committed_only
+        yield
         return True
 
     def found(self) -> set[Truth]:
         """Return the findings of the verdict as truths."""
-        verdict = judge_group(GROUP, self.recorder.histories.groups.get(GROUP, GroupHistory()), self)
+        verdict = finished(judge_group(GROUP, self.recorder.histories.groups.get(GROUP, GroupHistory()), self))
         assert verdict.findings_left_out == 0
         return {
             (each.kind, each.cause, offset)

@@ -39,11 +39,14 @@ def report_of(broker: Serving, folder: Path, *options: str) -> Path:
 
 
 @pytest.mark.slice
-def test_report_shows_timeline_verdict_rules_and_topics_without_a_request(
+def test_report_shows_timeline_verdicts_rules_and_topics_without_a_request(
     browser: Browser, broker: Serving, admin: AdminClient, tmp_path: Path
 ) -> None:
     admin.post("/v1/rules", {**FALSE_SUCCESS, "name": "false success"})
     produce(broker, "one", "two")
+    for offset in (1, 0):
+        offsets = {"offsets": [{"topic": TOPIC, "partition": 0, "offset": offset}]}
+        admin.call("PUT", "/v1/groups/billing/offsets", offsets)
     requested: list[Request] = []
 
     with opened(browser, "about:blank", size=WIDE) as page:
@@ -57,6 +60,8 @@ def test_report_shows_timeline_verdict_rules_and_topics_without_a_request(
         page.get_by_role("link", name=TOPIC).click()
         finding = page.get_by_role("listitem").filter(has_text="Acknowledged and lost")
         expect(finding).to_contain_text("it was acknowledged and not appended")
+        page.get_by_role("link", name="Groups").click()
+        expect(page.get_by_role("region", name="billing")).to_contain_text("Commit moved back")
         page.get_by_role("link", name="Fault rules").click()
         expect(page.get_by_role("listitem").filter(has_text="false success")).to_contain_text("1 hit")
         page.get_by_role("link", name="Topics").click()

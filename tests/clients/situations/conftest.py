@@ -11,8 +11,9 @@ import pytest
 
 from fauxka.testing import Broker
 
+from ..confluent_client import admin
 from ..group_readers import READERS, TOPIC, MakeReader, Reader
-from .situation import CONFIG, append
+from .situation import CONFIG, GROUP, append
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +37,17 @@ def broker(shared: Broker) -> Broker:
     shared.topics.create(TOPIC, partitions=1, configs={"retention.ms": -1})
     append(shared, 10)
     return shared
+
+
+@pytest.fixture
+def share_broker(broker: Broker) -> Broker:
+    """One whose share group begins at the first record."""
+    client: Any = admin.AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    entry = admin.ConfigEntry("share.auto.offset.reset", "earliest", incremental_operation=admin.AlterConfigOpType.SET)
+    group = admin.ConfigResource(admin.ConfigResource.Type.GROUP, GROUP, incremental_configs=[entry])
+    for future in client.incremental_alter_configs([group]).values():
+        future.result()
+    return broker
 
 
 @pytest.fixture

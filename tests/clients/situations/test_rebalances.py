@@ -213,6 +213,34 @@ def test_processing_for_longer_than_the_poll_interval(broker: Broker, make_reade
     assert f"the partition went from {twice.earlier_member} to {twice.member} when nothing was committed" in twice.why
 
 
+# The same without another member: the slow one joins again, and gets its own records.
+@classic
+def test_lone_member_that_processes_for_longer_than_the_poll_interval(broker: Broker, make_reader: MakeReader) -> None:
+    slow = make_reader(broker.bootstrap_servers, GROUP, max_poll_interval_ms=600, session_timeout_ms=500)
+    slow.read(10)
+    assert eventually(lambda: len(broker.groups.get(GROUP).members), expected=0) == 0
+    slow.read(10)
+    slow.commit(10)
+    slow.close()
+
+    why = "which was out of the group (max.poll.interval.ms, session.timeout.ms or unsubscribe) and joined again"
+    assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
+
+
+@classic
+def test_lone_member_that_commits_before_it_exceeds_the_poll_interval_is_clean(
+    broker: Broker, make_reader: MakeReader
+) -> None:
+    slow = make_reader(broker.bootstrap_servers, GROUP, max_poll_interval_ms=600, session_timeout_ms=500)
+    slow.read(10)
+    slow.commit(10)
+    assert eventually(lambda: len(broker.groups.get(GROUP).members), expected=0) == 0
+    read_until([slow], lambda _: len(broker.groups.get(GROUP).members) == 1)
+    slow.close()
+
+    assert_clean(verdict_of(broker))
+
+
 # Reported: commits fail without anybody noticing, for an ACL that is missing, until the application is started again.
 def test_commit_that_fails_delivers_again(broker: Broker, make_reader: MakeReader) -> None:
     reader = make_reader(broker.bootstrap_servers, GROUP)

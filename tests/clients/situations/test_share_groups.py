@@ -12,7 +12,6 @@ import pytest
 from fauxka.testing import Broker
 
 from ..client import eventually
-from ..confluent_client import admin
 from ..group_readers import TOPIC
 from .situation import GROUP, append, assert_clean, verdict_of
 
@@ -64,17 +63,6 @@ class ShareReader:
     def close(self) -> None:
         """Leave the group."""
         self._consumer.close()
-
-
-@pytest.fixture
-def share_broker(broker: Broker) -> Broker:
-    """One whose share group begins at the first record."""
-    client: Any = admin.AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    entry = admin.ConfigEntry("share.auto.offset.reset", "earliest", incremental_operation=admin.AlterConfigOpType.SET)
-    group = admin.ConfigResource(admin.ConfigResource.Type.GROUP, GROUP, incremental_configs=[entry])
-    for future in client.incremental_alter_configs([group]).values():
-        future.result()
-    return broker
 
 
 @pytest.fixture
