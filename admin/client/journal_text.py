@@ -6,11 +6,10 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from ...faults.journal.details.models import RequestDetails
 from ...faults.journal.details.texts import answered_text, asked_text, error_text
 from ...faults.journal.journal_entries import KEPT_BY
+from ...faults.strict_json import convert
 
 NOT_WRITTEN = "not_written"
 
@@ -30,7 +29,7 @@ def entry_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     names = ", ".join([*entry["topics"], *entry["group_ids"]])
     api = f"{entry['api']} {entry['api_version']}{f' {names}' if names else ''}"
     head = f"{entry['id']:>6}  {_time(entry['at_ms'])}  {entry['client_id'] or '-'}  {api}"
-    details = msgspec.convert(entry, RequestDetails)
+    details = convert(entry, RequestDetails)
     yield f"{head}: {_response(entry, details)}"
     texts = asked_text(details), answered_text(details) if details.first_error is None else ""
     if any(texts):

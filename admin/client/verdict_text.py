@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
-import msgspec
-
 from ...faults.flow.flow_verdict import FlowFinding, events_text
+from ...faults.strict_json import convert
 
 # More findings have the same few causes.
 FINDINGS_MAX = 10
@@ -64,7 +63,7 @@ def _offsets(finding: Mapping[str, Any]) -> str:
 
 
 def _events(finding: Mapping[str, Any]) -> str:
-    return f"{events_text(msgspec.convert(finding, FlowFinding))}: "
+    return f"{events_text(convert(finding, FlowFinding))}: "
 
 
 # How the counts of a verdict are shown, and the place of a finding: of a topic, its sentence has it.

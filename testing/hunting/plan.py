@@ -1,7 +1,8 @@
 """The plan of a hunt: which fault at which request, most telling first.
 
-- Each fault is tried at one request of each API before a second one, so that a short hunt has tried every kind.
-
+- In the first round each kind of fault is tried, and each at one request of every API that acknowledges something. The
+  second round are the other requests of these APIs: whether a defect shows depends on which of them it is. Then comes
+  one request of every other API, and then the rest.
 - Requests are equivalent if a rule cannot tell them apart: same API, client, topic, partition, group and transactional
   id. The order among them is what is left, so a rule skips the earlier ones. An id that differs from run to run does
   not count.
@@ -208,9 +209,24 @@ def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -
         if fault.can_be_at(target)
     ]
     pairs.sort(key=lambda pair: (pair[0].tier, RANKS[pair[1].api]))
-    first = {(fault.name, target.api): (fault, target) for fault, target in reversed(pairs)}
-    pairs.sort(key=lambda pair: first[pair[0].name, pair[1].api] != pair)
-    return [Trial([pair]) for pair in pairs]
+    return [Trial([pair]) for pair in _in_rounds(pairs)]
+
+
+def _in_rounds(pairs: Sequence[tuple[Fault, Target]]) -> list[tuple[Fault, Target]]:
+    """Return the pairs in the order of the rounds, and within a round in the given one."""
+    first = {fault.name: (fault, target) for fault, target in reversed(pairs)}
+    first_of_api = {(fault.name, target.api): (fault, target) for fault, target in reversed(pairs)}
+
+    def round_of(pair: tuple[Fault, Target]) -> int:
+        name, api = pair[0].name, pair[1].api
+        is_first = first_of_api[name, api] == pair
+        if first[name] == pair or (is_first and api in ACKNOWLEDGING):
+            return 0
+        if api in ACKNOWLEDGING:
+            return 1
+        return 2 if is_first else 3
+
+    return sorted(pairs, key=round_of)
 
 
 def faults_of(api: str, used: Set[str] = frozenset(), nodes: int = 1, late_ms: int = LATE_MS) -> list[Fault]:

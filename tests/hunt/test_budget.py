@@ -16,7 +16,7 @@ from fauxka.testing.hunting.fault_choice import choice_of
 from fauxka.testing.hunting.functions import Function
 from fauxka.testing.hunting.judgement import Outcome
 from fauxka.testing.hunting.learning import learn
-from fauxka.testing.hunting.plan import RANKS, Fault, faults_of, plan_of
+from fauxka.testing.hunting.plan import ASKING, RANKS, Fault, faults_of, plan_of
 from fauxka.testing.hunting.progress import Confirming
 from fauxka.testing.hunting.progress_line import ProgressLine
 
@@ -34,13 +34,26 @@ def names_of(faults: Sequence[Fault], origin: Origin) -> set[str]:
     return {fault.name for fault in faults if fault.origin is origin}
 
 
-def test_each_fault_is_tried_at_one_request_of_an_api_before_a_second_one() -> None:
+def test_every_kind_of_fault_is_tried_before_one_is_tried_at_a_second_request_of_an_api() -> None:
+    kinds = planned_kinds()
+    first_again = next(index for index, kind in enumerate(kinds) if kind in kinds[:index])
+
+    assert {name for name, _ in kinds[:first_again]} == {name for name, _ in kinds}
+
+
+def test_faults_at_other_requests_that_acknowledge_come_before_those_at_apis_that_only_ask() -> None:
+    kinds = planned_kinds()
+    of_produce = [index for index, (_, api) in enumerate(kinds) if api == "Produce"]
+
+    before = {name for name, api in kinds[: max(of_produce)] if api in ASKING}
+
+    assert not before & {kinds[index][0] for index in of_produce}
+
+
+def planned_kinds() -> list[tuple[str, str]]:
+    """Return the names of the faults with their APIs, in the order of the plan."""
     _, targets, _ = learn(Function(idempotent), options_of(How(topics=["orders"]), None, Budget()).setting)
-    kinds = [(fault.name, target.api) for trial in plan_of(targets) for fault, target in trial.faults]
-
-    first = kinds[: len(set(kinds))]
-
-    assert len(set(first)) == len(first) < len(kinds)
+    return [(fault.name, target.api) for trial in plan_of(targets) for fault, target in trial.faults]
 
 
 def test_faults_that_no_broker_of_kafka_causes_are_tried_on_request_or_by_name() -> None:
