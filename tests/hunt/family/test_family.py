@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from .__main__ import chosen, recall, summary
+from .__main__ import chosen, recall, rows_of, summary
 from .defect import Defect
 from .hunting import Row, hunted_apart
 from .programs import PROGRAMS, TWINS, Program
@@ -83,6 +84,14 @@ def test_recall_counts_defects_and_false_alarms_count_twins() -> None:
 )
 def test_line_of_a_program_says_what_came_of_its_hunt(row: Row, line: str) -> None:
     assert str(row) == line
+
+
+def test_run_that_goes_on_keeps_what_was_hunted(tmp_path: Path) -> None:
+    file = tmp_path / "family.jsonl"
+    rows = [FOUND, Row("e", True, 0, 1.0, error="why"), CLEAN]
+    file.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows))
+
+    assert rows_of(file) == [FOUND, CLEAN]
 
 
 def wrong(rows: Sequence[Row]) -> list[str]:
