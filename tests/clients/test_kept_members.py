@@ -95,6 +95,8 @@ def kafka_python(address: str) -> Generator[Read]:
         enable_auto_commit=False,
         heartbeat_interval_ms=200,
     )
+    # Its assignor gives nobody a topic whose metadata the consumer does not have yet.
+    consumer.partitions_for_topic(TOPIC)
 
     def poll() -> Iterator[bytes]:
         for records in consumer.poll(int(POLL_SECONDS * 1000)).values():

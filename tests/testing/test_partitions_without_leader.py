@@ -69,7 +69,7 @@ def test_the_leader_before_refuses_what_is_sent_to_it(broker: Broker) -> None:
 
     assert producer.flush(SECONDS_MAX) == 0
     assert errors == [KafkaError(KafkaError._MSG_TIMED_OUT)]
-    assert broker.journal.count(api="Produce", error="NOT_LEADER_OR_FOLLOWER") == 1
+    assert broker.journal.count(api="Produce", error="NOT_LEADER_OR_FOLLOWER") >= 1
     assert broker.records(TOPIC) == []
 
 
