@@ -98,7 +98,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return three times as many processes as there are processors: most of a run waits for timers and other processes."""
+    """Return three times as many processes as there are processors: they wait for timers and other processes."""
     return 3 * (os.cpu_count() or 1)
 
 
