@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +16,19 @@ from ..confluent_client import admin
 from ..group_readers import READERS, TOPIC, MakeReader, Reader
 from .situation import CONFIG, GROUP, append
 
+HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let kafka-python leave sockets open; a thread of it may keep one into the test of another client."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
 
 @pytest.fixture(autouse=True)
-def sockets_of_kafka_python(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Let kafka-python leave sockets open; a thread of it may keep one into the test of another client."""
-    request.node.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+def collected() -> Iterator[None]:
+    """Collect the garbage of a test before the next one."""
     yield
     gc.collect()
 
