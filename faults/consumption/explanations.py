@@ -158,7 +158,7 @@ _UNNOTICED: Mapping[Cause, str] = MappingProxyType(
         Cause.RECREATED: "the topic was deleted and created again",
     }
 )
-# Why records of a share group are available again.
+# How a member that is gone came back.
 _AGAIN: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.RESTART: " after a restart",
@@ -166,6 +166,7 @@ _AGAIN: Mapping[Cause, str] = MappingProxyType(
         "and joined again",
     }
 )
+# Why records of a share group are available again.
 _ENDS: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.LOCK_ENDED: "the lock of {earlier} ended before it acknowledged them",
