@@ -14,14 +14,13 @@ from ...faults.work_steps import Steps
 from ...protocol.batches.record_batch import BatchHeader, parse_header
 from ...storage.log_config import Records
 from ..control import Control
-from ..leading_partitions import find_leading_partition, leading_partitions
+from ..leading_partitions import leading_partitions
 from ..long_calls import run_long_call
 from .group_operations import GroupPath, get_group
 from .group_processing import read_processing
 from .topic_logs import ClusterLogs
 
 if TYPE_CHECKING:
-    from ...broker.replica.partition import Partition
     from ...storage.partition_log import PartitionLog
 
 
@@ -30,12 +29,11 @@ class ConsumedClusterLogs:
 
     def __init__(self, control: Control) -> None:
         """Read the logs of the cluster of control."""
-        self._cluster = control.cluster
         self._logs = ClusterLogs(control.cluster)
 
     def find_ends(self, topic: str, partition: int) -> LogEnds | None:
         """Return the ends of a partition; None for a deleted one, and while all nodes with a replica are down."""
-        leader = self._find_leader(topic, partition)
+        leader = self._logs.find_leader(topic, partition)
         if leader is None:
             return None
         log = leader.find_log()
@@ -63,7 +61,7 @@ class ConsumedClusterLogs:
 
         committed_only: records of aborted transactions do not count. Offsets that the log does not have are records.
         """
-        log, (first, end) = self._find_log(topic, partition), offsets
+        log, (first, end) = self._logs.find_log(topic, partition), offsets
         if log is None or log.config.records is Records.GENERATED:
             return True
         if first < log.log_start_offset or end > log.log_end_offset:
@@ -76,20 +74,10 @@ class ConsumedClusterLogs:
                 return True
             yield
             # Meanwhile another node may have become the leader.
-            log = self._find_log(topic, partition)
+            log = self._logs.find_log(topic, partition)
             if log is None:
                 return True
         return False
-
-    def _find_log(self, topic: str, partition: int) -> PartitionLog | None:
-        leader = self._find_leader(topic, partition)
-        return None if leader is None else leader.find_log()
-
-    def _find_leader(self, topic: str, partition: int) -> Partition | None:
-        found = self._cluster.image.find_topic(topic)
-        if found is None or not found.has_partition(partition):
-            return None
-        return find_leading_partition(self._cluster, found, found.partitions[partition])
 
 
 async def judge_group(control: Control, group_id: str) -> GroupVerdict:

@@ -17,6 +17,7 @@ from ..leading_partitions import find_leading_partition
 if TYPE_CHECKING:
     from ...broker.cluster import Cluster
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
+    from ...broker.replica.partition import Partition
     from ...storage.partition_log import PartitionLog
     from ...storage.producers.producer_state_entry import ProducerStateEntry
 
@@ -35,10 +36,22 @@ class ClusterLogs:
         self._cluster = cluster
         self._ends: dict[tuple[str, int], int] = {}
 
+    def find_leader(self, topic: str, partition: int) -> Partition | None:
+        """Return the partition as its leader has it; None for an unknown one, and if all its nodes are down."""
+        found = self._cluster.image.find_topic(topic)
+        if found is None or not found.has_partition(partition):
+            return None
+        return find_leading_partition(self._cluster, found, found.partitions[partition])
+
+    def find_log(self, topic: str, partition: int) -> PartitionLog | None:
+        """Return the log of the partition; None where find_leader does, and if nothing was written yet."""
+        leader = self.find_leader(topic, partition)
+        return None if leader is None else leader.find_log()
+
     def fix_ends(self, topic: str) -> None:
         """Read the partitions of the topic up to their present ends, whatever is appended later."""
         for partition in self.partitions(topic):
-            log = self._find_log(topic, partition)
+            log = self.find_log(topic, partition)
             if log is not None:
                 self._ends[topic, partition] = log.log_end_offset
 
@@ -52,13 +65,13 @@ class ClusterLogs:
 
         It ends where the topic is deleted, or no node has the partition any more.
         """
-        log = self._find_log(topic, partition)
+        log = self.find_log(topic, partition)
         if log is None or log.config.records is Records.GENERATED:
             # Generated records were not produced, and have nearly no end.
             return
         end, offset = self._ends.get((topic, partition), log.log_end_offset), from_offset
         # Between two reads the log may get another start, end or leader.
-        while (log := self._find_log(topic, partition)) is not None:
+        while (log := self.find_log(topic, partition)) is not None:
             offset = max(offset, log.log_start_offset)
             if offset >= min(end, log.log_end_offset):
                 return
@@ -86,7 +99,7 @@ class ClusterLogs:
         opened = [
             (partition, entry)
             for partition in self.partitions(topic)
-            if (log := self._find_log(topic, partition)) is not None
+            if (log := self.find_log(topic, partition)) is not None
             for entry in log.producers.open_transactions()
         ]
         if not opened or not self._are_coordinators_running():
@@ -108,13 +121,6 @@ class ClusterLogs:
             node is not None and node.replicas.find_partition(topic.topic_id, index) is not None
             for node, index in leaders
         )
-
-    def _find_log(self, topic: str, partition: int) -> PartitionLog | None:
-        found = self._cluster.image.find_topic(topic)
-        if found is None or not found.has_partition(partition):
-            return None
-        leader = find_leading_partition(self._cluster, found, found.partitions[partition])
-        return None if leader is None else leader.find_log()
 
 
 def _is_ended_later(known: TransactionMetadata | None, partition: tuple[str, int]) -> bool:
