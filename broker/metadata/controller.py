@@ -257,7 +257,7 @@ class Controller:
 
     def _registrations_changed(self, topic: TopicImage, indexes: Sequence[int]) -> None:
         if self.publish_partitions is None:
-            # One node leads what it has, until it is told otherwise here.
+            # A node without others leads every partition that it has, unless this says otherwise.
             for publisher in self.publishers:
                 publisher.apply_partitions(topic, indexes)
                 publisher.leaders_changed(topic, indexes)

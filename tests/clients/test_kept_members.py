@@ -95,7 +95,7 @@ def kafka_python(address: str) -> Generator[Read]:
         enable_auto_commit=False,
         heartbeat_interval_ms=200,
     )
-    # Its assignor gives nobody a topic whose metadata the consumer does not have yet.
+    # Until it has the metadata of a topic, it assigns no partition of it.
     consumer.partitions_for_topic(TOPIC)
 
     def poll() -> Iterator[bytes]:

@@ -25,7 +25,7 @@ class Defect(Enum):
     RETRIED_WHOLE = "after a failure all of the batch is sent again"
     ABORT_IGNORED = "after an aborted transaction the program goes on with the next one"
     COMMIT_REPEATED = "a transaction whose commit has no result yet is done again by another transactional id"
-    NEW_TRANSACTIONAL_ID = "each start has another transactional id, so it fences nobody"
+    NEW_TRANSACTIONAL_ID = "each start has another transactional id, so no earlier producer is fenced"
     NO_TRANSACTION = "two topics are written without a transaction"
     TWO_TRANSACTIONS = "two topics are written in two transactions"
     OFFSETS_BEFORE = "the offsets are committed before the transaction"
