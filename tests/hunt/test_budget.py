@@ -103,7 +103,8 @@ def wait_after_a_fault(broker: Broker) -> None:
 
 
 def test_a_budget_is_kept_when_the_program_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "TIMEOUT_SECONDS_MIN", 0.5)
+    # On a busy machine a run meets its fault late.
+    monkeypatch.setattr(learning, "TIMEOUT_SECONDS_MIN", 2.0)
     monkeypatch.setattr(learning, "TIMEOUT_FACTOR", 1)
 
     result = hunt(wait_after_a_fault, topics=["orders"], budget="8s")
