@@ -61,6 +61,9 @@ PARTS_WITH_COMPILED_MODULES = ("protocol", "storage")
 
 # Files that take more than 15 s. One that began last would run alone at the end.
 LONGEST_FILES = (
+    "containers/test_slice.py",
+    *("other_clients/test_typescript.py", "other_clients/test_java.py", "spark/test_spark.py"),
+    *("spark/test_audit_command.py", "test_packaging.py"),
     "hunt/test_faults_that_stay.py",
     *("broker/test_long_requests_with_acls.py", "broker/test_long_requests.py", "hunt/test_hunt_command.py"),
     *("pipeline/test_object_store.py", "testing/test_pytest_plugin.py", "admin/test_commands.py"),
