@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Generator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -81,7 +82,7 @@ LONGEST_FILES = (
     *("broker/test_data_directory.py", "hunt/test_hunted_test.py", "testing/test_configurations.py"),
     *("storage/test_compiled_modules.py", "protocol/test_hostile_bytes.py", "admin/test_fuzz.py", "test_leftovers.py"),
     *("protocol/test_messages_against_kio.py", "protocol/test_messages_cut_and_continued.py"),
-    *("golden/test_login_probes.py", "golden/test_acls.py", "golden/test_acl_matrix.py", "golden/test_failover.py"),
+    *("golden/test_acls.py", "golden/test_failover.py", "golden/test_login_probes.py", "golden/test_acl_matrix.py"),
 )
 
 # Hypothesis shrinks for up to 300 s, which is also the timeout of all other tests.
@@ -125,6 +126,7 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@cache
 def rank_of(path: Path) -> int:
     """Return the place of a file among the longest ones."""
     name = path.relative_to(HERE).as_posix() if path.is_relative_to(HERE) else ""

@@ -57,7 +57,7 @@ def measured_with_rules() -> Iterator[MeasuredNode]:
         yield measured
 
 
-@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+@pytest.mark.parametrize("request_", wide_requests(), ids=str)
 def test_widest_request_is_answered_and_does_not_hold_the_event_loop(
     request_: WideRequest, measured: MeasuredNode
 ) -> None:
@@ -65,7 +65,7 @@ def test_widest_request_is_answered_and_does_not_hold_the_event_loop(
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+@pytest.mark.parametrize("request_", wide_requests(), ids=str)
 def test_widest_request_is_matched_with_rules_and_does_not_hold_the_event_loop(
     request_: WideRequest, measured_with_rules: MeasuredNode
 ) -> None:
@@ -73,7 +73,7 @@ def test_widest_request_is_matched_with_rules_and_does_not_hold_the_event_loop(
 
 
 @pytest.mark.slice
-@pytest.mark.parametrize("request_", list(wide_requests()), ids=str)
+@pytest.mark.parametrize("request_", wide_requests(), ids=str)
 def test_request_with_one_element_more_closes_its_connection(request_: WideRequest, measured: MeasuredNode) -> None:
     node, _ = measured
 

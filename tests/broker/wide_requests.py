@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from types import UnionType
 from typing import cast, get_args, get_origin, get_type_hints
 
@@ -91,12 +92,11 @@ class WideRequest:
         return request_frame(self.api, version, 1, message)
 
 
-def wide_requests() -> Iterator[WideRequest]:
-    """Yield every list of every served request."""
-    for key in HANDLERS:
-        api = APIS[key]
-        for path in _paths(request_type(api), ""):
-            yield WideRequest(api, path)
+@cache
+def wide_requests() -> tuple[WideRequest, ...]:
+    """Return every list of every served request."""
+    apis = (APIS[key] for key in HANDLERS)
+    return tuple(WideRequest(api, path) for api in apis for path in _paths(request_type(api), ""))
 
 
 def _paths(message: type[Message], prefix: str) -> Iterator[str]:

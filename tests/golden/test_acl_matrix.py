@@ -68,6 +68,7 @@ def answers_of_kafka(world: World) -> list[Json]:
     ]
 
 
+@pytest.mark.deep
 @each_case(WORLDS, lambda world: world.name)
 def test_fauxka_answers_as_kafka_did(world: World, captures: dict[str, MatrixCapture]) -> None:
     names = [request.name(version) for request, version in world.asked]

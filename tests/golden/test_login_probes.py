@@ -38,6 +38,7 @@ def answered_by_fauxka() -> dict[str, Json]:
     return lines_of(output.getvalue())
 
 
+@pytest.mark.deep
 def test_fauxka_answers_as_kafka_did() -> None:
     different = {name: reason for name in NAMES if (reason := find_reason(name)) is not None}
     answers = answered_by_fauxka()

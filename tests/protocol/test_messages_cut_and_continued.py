@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ FEWER = settings(FEW, max_examples=2)
 UNKNOWN_TAGGED_FIELD = b"\x01\xe8\x07\x03abc"
 
 
+@pytest.mark.deep
+@pytest.mark.slice
 @each_case(MESSAGE_VERSIONS)
 @FEWER
 @given(data=st.data())

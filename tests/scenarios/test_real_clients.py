@@ -26,6 +26,7 @@ def test_confluent_kafka_shows_the_expected_behaviour(name: str) -> None:
     assert report.passed, describe_failure(report)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", sorted(set(rows_of("aiokafka")) - ONCE))
 def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
     report = run_scenario(name, "aiokafka")
@@ -34,6 +35,7 @@ def test_aiokafka_shows_the_expected_behaviour(name: str) -> None:
     assert report.passed, describe_failure(report)
 
 
+@pytest.mark.deep
 # It does not close the socket of a connection that is refused, or whose certificate it refuses.
 @pytest.mark.filterwarnings(
     # "in" up to Python 3.13, "while finalizing socket" since.
