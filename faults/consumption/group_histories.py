@@ -29,6 +29,7 @@ from .events import (
     FetchedRange,
     GroupRecords,
     LogEvent,
+    MembersLeaving,
     OffsetsAsked,
     OutOfRange,
     ShareAcquired,
@@ -134,12 +135,19 @@ class GroupHistories:
             case GroupRecords():
                 is_of_commit = commit is not None and not commit.error_code and commit.group == event.group
                 self._appended(event, commit if is_of_commit else None)
+            case MembersLeaving():
+                self._leaving(event)
             case EndedTransaction():
                 self._transaction_ended(event)
             case DeletedOffsets() | TruncatedLog():
                 self._log_changed(event)
             case ShareRequest() | ShareStarted() | ShareReset() | ShareAcquired() | ShareChanged() | ShareRefused():
                 self._shares.apply(event)
+
+    def _leaving(self, event: MembersLeaving) -> None:
+        group = self.groups.get(event.group)
+        if group is not None:
+            group.note_leaving(event.members)
 
     def _transaction_ended(self, event: EndedTransaction) -> None:
         for pending in self._pending.pop((event.log_partition, event.producer_id), ()):
