@@ -4,7 +4,7 @@ It retries like the Java client. A batch without a response is sent again on a n
 order. A batch refused as out of order is sent again unchanged, if earlier batches had no response when it was sent.
 Otherwise the producer raises its epoch and renumbers the remaining batches from 0.
 
-After the request timeout it sends one more request over the connection, with `confirms_loss`. A response that is not there
+With `confirms_loss` it sends one more request over the connection after the request timeout. A response that is missing
 when that request has its own is lost. So a slow machine loses none.
 Source: TransactionManager.canRetry, Kafka 4.3.0.
 """
