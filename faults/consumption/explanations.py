@@ -117,10 +117,8 @@ def explain_second_delivery(fact: Fact) -> str:
             return f"{receiver} got the partition again in a rebalance, and had committed {committed}"
         case Cause.REBALANCE:
             return f"the partition went from {earlier} to {receiver} when {committed} was committed"
-        case Cause.RESTART:
-            return f"{receiver} is {earlier} after a restart, and {committed} was committed"
-        case Cause.REJOIN:
-            return f"{_rejoined(fact)} and joined again, and {committed} was committed"
+        case Cause.RESTART | Cause.REJOIN:
+            return f"{_came_back(fact)}, and {committed} was committed"
         case Cause.MOVED_BACK:
             return f"they were committed, and a later commit set the group back to {committed}"
         case Cause.LOCK_ENDED | Cause.RELEASED | Cause.MEMBER_LEFT | Cause.BROKER_RESTART | Cause.START_RESET:
@@ -134,13 +132,16 @@ def explain_second_delivery(fact: Fact) -> str:
             return f"{receiver} {again}"
 
 
-def _rejoined(fact: Fact) -> str:
-    """Return how a member left before it joined again."""
+def _came_back(fact: Fact) -> str:
+    """Return how a client that is a member again was gone."""
+    if fact.cause is Cause.RESTART:
+        return f"{fact.receiver} is {fact.earlier} after a restart"
     # A member of the consumer protocol keeps its id.
     member = fact.receiver if fact.receiver == fact.earlier else f"{fact.receiver} is {fact.earlier}, which"
     if fact.leave_reason is None:
-        return f"{member} was removed by the coordinator (session.timeout.ms, or max.poll.interval.ms in a rebalance)"
-    return f"{member} left the group ({fact.leave_reason or 'max.poll.interval.ms or unsubscribe'})"
+        why = "session.timeout.ms, or max.poll.interval.ms in a rebalance"
+        return f"{member} was removed by the coordinator ({why}) and joined again"
+    return f"{member} left the group ({fact.leave_reason or 'max.poll.interval.ms or unsubscribe'}) and joined again"
 
 
 def _explain_never(fact: Fact) -> str:

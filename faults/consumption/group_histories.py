@@ -128,26 +128,19 @@ class GroupHistories:
         match event:
             case FetchedRange() | OutOfRange():
                 self._fetched(event)
-            case OffsetsAsked():
+            case OffsetsAsked() | MembersLeaving():
                 self._asked(event)
             case CommitRequest():
                 self._committing(event)
             case GroupRecords():
                 is_of_commit = commit is not None and not commit.error_code and commit.group == event.group
                 self._appended(event, commit if is_of_commit else None)
-            case MembersLeaving():
-                self._leaving(event)
             case EndedTransaction():
                 self._transaction_ended(event)
             case DeletedOffsets() | TruncatedLog():
                 self._log_changed(event)
             case ShareRequest() | ShareStarted() | ShareReset() | ShareAcquired() | ShareChanged() | ShareRefused():
                 self._shares.apply(event)
-
-    def _leaving(self, event: MembersLeaving) -> None:
-        group = self.groups.get(event.group)
-        if group is not None:
-            group.note_leaving(event.members)
 
     def _transaction_ended(self, event: EndedTransaction) -> None:
         for pending in self._pending.pop((event.log_partition, event.producer_id), ()):
@@ -216,9 +209,12 @@ class GroupHistories:
 
     # -- commits
 
-    def _asked(self, event: OffsetsAsked) -> None:
+    def _asked(self, event: OffsetsAsked | MembersLeaving) -> None:
         group = self.groups.get(event.group)
         if group is None:
+            return
+        if isinstance(event, MembersLeaving):
+            group.note_leaving(event.members)
             return
         for partition in event.partitions:
             member = group.find_owner((event.topic, partition))
