@@ -216,9 +216,11 @@ class GroupHistory:
         """Note that a connection is the member's."""
         if len(self._connections) >= CONNECTIONS_MAX:
             del self._connections[next(iter(self._connections))]
-        earlier = self._find_former(self._connections.get(connection_id))
+        bound = self._connections.get(connection_id, member.member_id)
+        earlier = None if bound == member.member_id else self._find_former(bound)
         if earlier is not None and _is_restarted(earlier, member):
-            known = {each: first for each, first in self._first_ids.items() if self._find(each) is not None}
+            kept = {*self.members, *(each.member_id for each in self._former.values())}
+            known = {each: first for each, first in self._first_ids.items() if each in kept}
             self._first_ids = known | {member.member_id: self._first_id_of(earlier.member_id)}
         self._connections[connection_id] = member.member_id
 
