@@ -201,7 +201,9 @@ def flow_lines(test: FailedTest) -> Iterator[str]:
     for flow in test.flows:
         name = f"{flow.from_topic} to {flow.to_topic}"
         try:
-            verdict = test.broker.verdict(**flow._asdict())
+            verdict = test.broker.verdict(
+                from_topic=flow.from_topic, to_topic=flow.to_topic, event_id=flow.event_id, group=flow.group
+            )
         except CallError as error:
             # A test may fail before it has made the topics.
             yield from _indented(f"{name}: {error}")
