@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from .testing.hunting.arguments import How
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
+FLOW = "fauxka_flow"
 HUNT = "fauxka_hunt"
 MARKERS = (
     f"{ALLOW_UNFIRED}(*names): fault rules with these names, or all, need not fire",
+    f"{FLOW}(from_topic, to_topic, event_id, group=None): the report of a failure has the verdict from input to output",
     f"{HUNT}(budget='60s', topics=[], ...): call the test with each fault that its requests can meet (docs/hunt.md)",
 )
 HINT = f"A test that may pass without hits of these rules must be marked with @pytest.mark.{ALLOW_UNFIRED}"
@@ -260,7 +262,8 @@ def _observed(item: pytest.Item) -> list[Observed]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Observe the broker of a test that uses fauxka_broker without fauxka, and check its configuration."""
+    """Observe the broker of a test that uses fauxka_broker without fauxka, and check its configuration and marks."""
+    testing.marked_flow.flows_of(item.iter_markers(FLOW))
     result = yield
     fixtures: Mapping[str, object] = getattr(item, "funcargs", {})
     if "fauxka_broker" in fixtures:
@@ -363,17 +366,19 @@ def _hide_internal_frames(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
 def _failure_report(item: pytest.Item) -> str:
     """Return what happened on the brokers of a test; the name of each is above its report if there are several."""
     observed = _observed(item)
-    reports = [_report_of(each, has_listed_unfired=unfired_key in item.stash) for each in observed]
+    reports = [_report_of(item, each) for each in observed]
     if len(reports) == 1:
         return reports[0]
     return "\n\n".join(f"{each.broker!r}\n{report}" for each, report in zip(observed, reports, strict=True))
 
 
-def _report_of(observed: Observed, *, has_listed_unfired: bool) -> str:
+def _report_of(item: pytest.Item, observed: Observed) -> str:
     """Return what happened, or one line with the error: a report must not hide the failure of the test."""
     try:
         reports = scenarios.report.failure_report
-        return reports.failure_report(reports.FailedTest(*observed, has_listed_unfired=has_listed_unfired))
+        flows = testing.marked_flow.flows_of(item.iter_markers(FLOW))
+        test = reports.FailedTest(*observed, has_listed_unfired=unfired_key in item.stash, flows=flows)
+        return reports.failure_report(test)
     except Exception as error:
         return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"
 

@@ -27,7 +27,7 @@ from .report.timeline import Moment, build_timeline, process_of
 from .scenario import RAW, Scenario, is_within
 from .step_runner import TOPIC, Processes, RunContext, StepRunner
 
-# The request timeouts of the clients. They are short, because a response that is late here is lost.
+# The request timeouts of the clients. They are short, because the clients wait that long for a lost response.
 RAW_REQUEST_MS = 400
 REAL_REQUEST_MS = 700
 # The delivery timeout; a scenario in which it must expire sets a shorter one.
@@ -120,6 +120,7 @@ def _options(broker: ScenarioBroker, scenario: Scenario, name: str, notes: Notes
         ca=broker.ca,
         topic=TOPIC,
         is_idempotent=scenario.idempotent,
+        confirms_loss=scenario.request_ms is None,
         request_ms=scenario.request_ms or (RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS),
         delivery_ms=scenario.delivery_ms or DELIVERY_MS,
         add_note=lambda process, text: notes.add("client", text, process),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from . import failed_test_reports as failed_test_reports
     from . import hunting as hunting
     from . import isolated_tests as isolated_tests
+    from . import marked_flow as marked_flow
     from . import token_endpoint as token_endpoint
     from . import tracebacks as tracebacks
     from .async_broker import AsyncBroker

@@ -246,7 +246,7 @@ class AsyncBrokerMethods(AsyncNodeMethods):
             with state.noting_unjudged(name):
                 verdict = await self.verdict(name)
                 state.verdicts.append(verdict)
-        group_ids = [each.group_id for each in await self.groups.list()]
+        group_ids = run.judged_groups(entries, await self.groups.list())
         for group_id in group_ids[: run.VERDICTS_MAX]:
             with state.noting_unjudged_group(group_id):
                 on_group = await self.verdict(group=group_id)

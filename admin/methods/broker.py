@@ -239,7 +239,7 @@ class BrokerMethods(NodeMethods):
             with state.noting_unjudged(name):
                 verdict = self.verdict(name)
                 state.verdicts.append(verdict)
-        group_ids = [each.group_id for each in self.groups.list()]
+        group_ids = run.judged_groups(entries, self.groups.list())
         for group_id in group_ids[: run.VERDICTS_MAX]:
             with state.noting_unjudged_group(group_id):
                 on_group = self.verdict(group=group_id)

@@ -15,6 +15,7 @@ from ...faults.journal.journal_entries import JournalEntry
 from ...faults.verdict.topic_verdict import TopicVerdict
 from ..errors import CallError
 from ..operations.file_operations import FileRuleInfo
+from ..operations.group_operations import GroupInfo
 from ..operations.rule_models import RuleInfo
 from ..operations.topic_operations import TopicInfo
 
@@ -54,8 +55,8 @@ class BrokerState(Struct, kw_only=True):
 
     @contextmanager
     def noting_unjudged_group(self, group_id: str) -> Generator[None]:
-        """Note why a group has no verdict."""
-        with _noting_error(self.unjudged_groups, group_id):
+        """Note why a group has no verdict. A client may have asked for the coordinator of one that never existed."""
+        with _noting_error(self.unjudged_groups, group_id, but=404):
             yield
 
     def note_left_out(self, names: Sequence[str], group_ids: Sequence[str]) -> None:
@@ -93,11 +94,13 @@ def newest_of(journal: RecordedJournal) -> RecordedJournal:
 
 
 @contextmanager
-def _noting_error(errors: dict[str, str], name: str) -> Generator[None]:
+def _noting_error(errors: dict[str, str], name: str, but: int | None = None) -> Generator[None]:
+    """but: the status of errors that are not noted."""
     try:
         yield
     except CallError as error:
-        errors[name] = str(error)
+        if error.status != but:
+            errors[name] = str(error)
 
 
 def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) -> list[str]:
@@ -107,3 +110,10 @@ def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) 
     # Topics of the run come first, in case there are too many.
     names = dict.fromkeys(chain(sent_to, (topic.name for topic in topics)))
     return [name for name in names if name not in internal]
+
+
+def judged_groups(journal: Iterable[JournalEntry], groups: Sequence[GroupInfo]) -> list[str]:
+    """Return the ids of the groups of a report's verdicts, those of the journal that were deleted included."""
+    asked_for = (group_id for entry in journal for group_id in entry.group_ids)
+    # Groups of the run come first, in case there are too many.
+    return list(dict.fromkeys(chain(asked_for, (group.group_id for group in groups))))

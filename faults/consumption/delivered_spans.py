@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 # Spans of one partition. The oldest two beyond that become one, with the receiver of the second.
 SPANS_MAX = 1000
 
+# A member and when it joined. A member of the consumer protocol keeps its id when it joins again.
+Membership = tuple[str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -19,6 +22,7 @@ class Span:
 
     request_id: of the Fetch that delivered the first of them. is_committed: whether the group has committed them since.
     is_late: whether the Fetch was asked for before a rebalance, so that the client drops what it gets by it.
+    joined: when the receiver had joined the group, counted in changes of the group.
     """
 
     first: int
@@ -27,11 +31,17 @@ class Span:
     request_id: int
     is_committed: bool = False
     is_late: bool = False
+    joined: int = 0
 
     @property
-    def delivery(self) -> tuple[str, bool, bool]:
+    def membership(self) -> Membership:
+        """The receiver, if it is a member, and when it had joined."""
+        return self.receiver, self.joined
+
+    @property
+    def delivery(self) -> tuple[str, bool, bool, int]:
         """What adjacent spans have in common that are one."""
-        return self.receiver, self.is_committed, self.is_late
+        return self.receiver, self.is_committed, self.is_late, self.joined
 
 
 class DeliveredSpans:

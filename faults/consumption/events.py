@@ -161,6 +161,24 @@ class GroupRecords(NamedTuple):
     request_id: int = 0
 
 
+class LeavingMember(NamedTuple):
+    """A member that leaves. An administrator names a static member by its instance id only.
+
+    reason: as its client gives it (KIP-800), "" without one.
+    """
+
+    member_id: str
+    instance_id: str | None
+    reason: str
+
+
+class MembersLeaving(NamedTuple):
+    """Members that leave a group by a request, before it is handled."""
+
+    group: str
+    members: Sequence[LeavingMember]
+
+
 class EndedTransaction(NamedTuple):
     """A transaction marker in a partition of the group coordinator's log."""
 
@@ -277,5 +295,13 @@ class ShareRefused(NamedTuple):
 ShareEvent = ShareRequest | ShareStarted | ShareReset | ShareAcquired | ShareChanged | ShareRefused
 LogEvent = DeletedOffsets | TruncatedLog
 Event = (
-    FetchedRange | OutOfRange | OffsetsAsked | CommitRequest | GroupRecords | EndedTransaction | LogEvent | ShareEvent
+    FetchedRange
+    | OutOfRange
+    | OffsetsAsked
+    | CommitRequest
+    | GroupRecords
+    | MembersLeaving
+    | EndedTransaction
+    | LogEvent
+    | ShareEvent
 )

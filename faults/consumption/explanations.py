@@ -118,7 +118,7 @@ def explain_second_delivery(fact: Fact) -> str:
         case Cause.REBALANCE:
             return f"the partition went from {earlier} to {receiver} when {committed} was committed"
         case Cause.RESTART | Cause.REJOIN:
-            return f"{receiver} is {earlier}{_AGAIN[fact.cause]}, and {committed} was committed"
+            return f"{_came_back(fact)}, and {committed} was committed"
         case Cause.MOVED_BACK:
             return f"they were committed, and a later commit set the group back to {committed}"
         case Cause.LOCK_ENDED | Cause.RELEASED | Cause.MEMBER_LEFT | Cause.BROKER_RESTART | Cause.START_RESET:
@@ -130,6 +130,18 @@ def explain_second_delivery(fact: Fact) -> str:
         case _:
             again = "asked for them again by itself: a seek, a pause, or a response that it dropped"
             return f"{receiver} {again}"
+
+
+def _came_back(fact: Fact) -> str:
+    """Return how a client that is a member again was gone."""
+    if fact.cause is Cause.RESTART:
+        return f"{fact.receiver} is {fact.earlier} after a restart"
+    # A member of the consumer protocol keeps its id.
+    member = fact.receiver if fact.receiver == fact.earlier else f"{fact.receiver} is {fact.earlier}, which"
+    if fact.leave_reason is None:
+        why = "session.timeout.ms, or max.poll.interval.ms in a rebalance"
+        return f"{member} was removed by the coordinator ({why}) and joined again"
+    return f"{member} left the group ({fact.leave_reason or 'max.poll.interval.ms or unsubscribe'}) and joined again"
 
 
 def _explain_never(fact: Fact) -> str:
@@ -156,14 +168,6 @@ _UNNOTICED: Mapping[Cause, str] = MappingProxyType(
     {
         Cause.TRUNCATED: "the log was truncated and new records have these offsets",
         Cause.RECREATED: "the topic was deleted and created again",
-    }
-)
-# How a member that is gone came back.
-_AGAIN: Mapping[Cause, str] = MappingProxyType(
-    {
-        Cause.RESTART: " after a restart",
-        Cause.REJOIN: ", which was out of the group (max.poll.interval.ms, session.timeout.ms or unsubscribe) "
-        "and joined again",
     }
 )
 # Why records of a share group are available again.

@@ -79,6 +79,7 @@ class Fact:
     receiver: the member or client that got or committed the offsets. earlier: the one that got them before.
     offset: the committed offset that played a part. count: how often it happened. error_code: of a refused commit.
     is_reported: whether the application reports what it processes, so that a second delivery is known to be only that.
+    leave_reason: of a member that joined again; see Member.
     """
 
     kind: Kind
@@ -91,6 +92,7 @@ class Fact:
     count: int = 1
     error_code: int = 0
     is_reported: bool = False
+    leave_reason: str | None = None
     request_ids: list[int] = field(default_factory=list[int])
 
     def add_requests(self, *request_ids: int) -> None:

@@ -29,6 +29,7 @@ from .events import (
     FetchedRange,
     GroupRecords,
     LogEvent,
+    MembersLeaving,
     OffsetsAsked,
     OutOfRange,
     ShareAcquired,
@@ -127,7 +128,7 @@ class GroupHistories:
         match event:
             case FetchedRange() | OutOfRange():
                 self._fetched(event)
-            case OffsetsAsked():
+            case OffsetsAsked() | MembersLeaving():
                 self._asked(event)
             case CommitRequest():
                 self._committing(event)
@@ -208,9 +209,12 @@ class GroupHistories:
 
     # -- commits
 
-    def _asked(self, event: OffsetsAsked) -> None:
+    def _asked(self, event: OffsetsAsked | MembersLeaving) -> None:
         group = self.groups.get(event.group)
         if group is None:
+            return
+        if isinstance(event, MembersLeaving):
+            group.note_leaving(event.members)
             return
         for partition in event.partitions:
             member = group.find_owner((event.topic, partition))

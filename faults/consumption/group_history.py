@@ -5,15 +5,17 @@
   same client: then the connection decides, which belongs to the member that used it first.
 - A client whose member is gone and that fetches as a new member over the same connection has joined again. Over another
   connection it has restarted.
+- A member that is gone has left, if it asked for that before. If not, the coordinator has removed it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from .events import Client, CommitRequest, FetchedRange, OutOfRange
+from .delivered_spans import Membership
+from .events import Client, CommitRequest, FetchedRange, LeavingMember, OutOfRange
 from .partition_history import PartitionHistory
 from .receivers import Receiver
 from .share_history import ShareHistory
@@ -25,11 +27,17 @@ NO_PARTITIONS: frozenset[TopicPartition] = frozenset()
 # Members that have left, and connections of members, that are kept.
 FORMER_MAX = 1000
 CONNECTIONS_MAX = 10_000
+# Of the reason for which a member leaves. Kafka's clients cut theirs to as many.
+REASON_CHARACTERS_MAX = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member. joined, left: when it joined and left, counted in changes of the group; left is None until then."""
+    """A member.
+
+    joined, left: when it joined and left, counted in changes of the group; left is None until then.
+    leave_reason: for which it asked to leave, "" without one (KIP-800); None if the coordinator has removed it.
+    """
 
     member_id: str
     client: Client
@@ -37,6 +45,12 @@ class Member:
     partitions: frozenset[TopicPartition] = NO_PARTITIONS
     joined: int = 0
     left: int | None = None
+    leave_reason: str | None = None
+
+    @property
+    def membership(self) -> Membership:
+        """The member and when it joined."""
+        return self.member_id, self.joined
 
 
 class GroupHistory:
@@ -55,6 +69,7 @@ class GroupHistory:
         "_first_ids",
         "_former",
         "_last_owners",
+        "_leaving",
         "_log_starts",
         "_owners",
         "_turn",
@@ -79,7 +94,9 @@ class GroupHistory:
         self.share_topics: dict[str, int] = {}
         self.had_members = False
         self.generation = -1
-        self._former: dict[str, Member] = {}
+        self._former: dict[Membership, Member] = {}
+        # The reasons of members that have asked to leave, by member id.
+        self._leaving: dict[str, str] = {}
         self._owners: dict[TopicPartition, str] = {}
         self._last_owners: dict[TopicPartition, str] = {}
         # The members of connections, by connection id.
@@ -123,7 +140,8 @@ class GroupHistory:
         self.had_members = self.had_members or bool(members)
         for member_id, member in self.members.items():
             if member_id not in members:
-                self._former[member_id] = replace(member, left=self._turn)
+                reason = self._leaving.pop(member_id, None)
+                self._former[member.membership] = replace(member, left=self._turn, leave_reason=reason)
         while len(self._former) > FORMER_MAX:
             del self._former[next(iter(self._former))]
         self.members = {
@@ -142,6 +160,18 @@ class GroupHistory:
                 self.partition(place).assigned(request_id)
         self._last_owners.update(self._owners)
         self._owners = owners
+
+    def note_leaving(self, leaving: Iterable[LeavingMember]) -> None:
+        """Note members that have asked to leave. Their records follow, of a classic group with the next generation."""
+        for each in leaving:
+            member_id = each.member_id or self._find_instance(each.instance_id)
+            if member_id in self.members:
+                self._leaving[member_id] = each.reason[:REASON_CHARACTERS_MAX]
+
+    def _find_instance(self, instance_id: str | None) -> str:
+        """Return the id of a static member; "" if there is none."""
+        found = (each.member_id for each in self.members.values() if each.instance_id == instance_id is not None)
+        return next(found, "")
 
     def note_client(self, member_id: str, client: Client) -> bool:
         """Take the client by which a member commits. Return whether the record of the member has another one.
@@ -186,9 +216,11 @@ class GroupHistory:
         """Note that a connection is the member's."""
         if len(self._connections) >= CONNECTIONS_MAX:
             del self._connections[next(iter(self._connections))]
-        earlier = self._former.get(self._connections.get(connection_id, ""))
+        bound = self._connections.get(connection_id, member.member_id)
+        earlier = None if bound == member.member_id else self._find_former(bound)
         if earlier is not None and _is_restarted(earlier, member):
-            known = {each: first for each, first in self._first_ids.items() if self._find(each) is not None}
+            kept = {*self.members, *(each.member_id for each in self._former.values())}
+            known = {each: first for each, first in self._first_ids.items() if each in kept}
             self._first_ids = known | {member.member_id: self._first_id_of(earlier.member_id)}
         self._connections[connection_id] = member.member_id
 
@@ -204,17 +236,24 @@ class GroupHistory:
         return member.member_id in (self._owners.get(place), self._last_owners.get(place))
 
     def _find(self, member_id: str | None) -> Member | None:
-        return None if member_id is None else self.members.get(member_id) or self._former.get(member_id)
+        return None if member_id is None else self.members.get(member_id) or self._find_former(member_id)
+
+    def _find_former(self, member_id: str | None) -> Member | None:
+        """Return a member as it left last."""
+        return next((each for each in reversed(self._former.values()) if each.member_id == member_id), None)
 
     def receiver(self, member: Member) -> Receiver:
         """Return a member as a receiver, with the former members in whose place it is."""
-        earlier = frozenset(each.member_id for each in self._former.values() if _is_restarted(each, member))
+        earlier = [each for each in self._former.values() if _is_restarted(each, member)]
         first_id = self._first_id_of(member.member_id)
         return Receiver(
             member.member_id,
             is_present=member.member_id in self.members,
-            restarted_from=earlier,
-            rejoined_from=frozenset(each for each in earlier if self._first_id_of(each) == first_id),
+            joined=member.joined,
+            restarted_from={each.membership for each in earlier},
+            rejoined_from={
+                each.membership: each.leave_reason for each in earlier if self._first_id_of(each.member_id) == first_id
+            },
         )
 
     # -- events

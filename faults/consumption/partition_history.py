@@ -119,7 +119,7 @@ class PartitionHistory:
             self._repeated(receiver, position, fetched)
         else:
             self._find_second_deliveries(receiver, position, fetched)
-        self.delivered.put(Span(fetched.first, fetched.end, receiver.name, fetched.request_id))
+        self.delivered.put(receiver.span(fetched.first, fetched.end, fetched.request_id))
         position.moved_to(self._assignment, fetched)
         self._last_position, self.reads_committed = position, fetched.reads_committed
         if fetched.repeats and not is_repeated:
@@ -145,7 +145,7 @@ class PartitionHistory:
     def _fetched_late(self, receiver: Receiver, position: Position | None, fetched: FetchedRange) -> None:
         """Note a delivery by a Fetch from before the rebalance. The client drops it, or goes on at its end."""
         for first, end in self.delivered.missing(fetched.first, fetched.end):
-            self.delivered.put(Span(first, end, receiver.name, fetched.request_id, is_late=True))
+            self.delivered.put(receiver.span(first, end, fetched.request_id, is_late=True))
         if position is not None and position.end == fetched.first:
             position.end = fetched.end
 
@@ -353,8 +353,7 @@ class PartitionHistory:
             if span.is_late:
                 continue
             cause = jump or (self._taken_back if span.is_committed else receiver.cause_before_commit(span))
-            fact = Fact(Kind.DELIVERED_TWICE, cause, span.first, span.end, receiver.name, span.receiver, self.committed)
-            self._add(fact, span.request_id, fetched.request_id)
+            self._add(receiver.second_delivery(span, cause, self.committed), span.request_id, fetched.request_id)
 
     def _repeated(self, receiver: Receiver, position: Position, fetched: FetchedRange) -> None:
         """Note that a receiver gets the same offsets again and again."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .delivered_spans import Span
-from .facts import Cause
+from .delivered_spans import Membership, Span
+from .facts import Cause, Fact, Kind
 
 if TYPE_CHECKING:
     from .events import FetchedRange
@@ -16,22 +17,34 @@ if TYPE_CHECKING:
 class Receiver:
     """A member, or a client that is none.
 
-    is_present: whether it is a member now. restarted_from: receivers whose place it has taken by a restart.
-    rejoined_from: those of them that it was itself: it left the group, or was removed, and joined again.
+    is_present: whether it is a member now. joined: when it joined, counted in changes of the group.
+    restarted_from: memberships whose place it has taken by a restart.
+    rejoined_from: those of them that were its own before it joined again, with the leave_reason of each.
     """
 
     name: str
     is_member: bool = True
     is_present: bool = False
-    restarted_from: frozenset[str] = frozenset()
-    rejoined_from: frozenset[str] = frozenset()
+    joined: int = 0
+    restarted_from: Collection[Membership] = ()
+    rejoined_from: Mapping[Membership, str | None] = field(default_factory=dict[Membership, str | None])
 
     def cause_before_commit(self, span: Span) -> Cause:
         """Return why the receiver gets offsets again that were not committed."""
-        if span.receiver in self.rejoined_from:
+        if not self.is_member:
+            return Cause.RESTART if span.receiver == self.name else Cause.REBALANCE
+        if span.membership in self.rejoined_from:
             return Cause.REJOIN
-        is_restart = span.receiver in self.restarted_from if self.is_member else span.receiver == self.name
-        return Cause.RESTART if is_restart else Cause.REBALANCE
+        return Cause.RESTART if span.membership in self.restarted_from else Cause.REBALANCE
+
+    def span(self, first: int, end: int, request_id: int, *, is_late: bool = False) -> Span:
+        """Return what the receiver got by a Fetch. is_late: see Span."""
+        return Span(first, end, self.name, request_id, is_late=is_late, joined=self.joined)
+
+    def second_delivery(self, span: Span, cause: Cause, committed: int | None) -> Fact:
+        """Return the fact that the receiver got the offsets of a span again."""
+        place = (span.first, span.end, self.name, span.receiver, committed)
+        return Fact(Kind.DELIVERED_TWICE, cause, *place, leave_reason=self.rejoined_from.get(span.membership))
 
 
 @dataclass(slots=True)

@@ -37,7 +37,8 @@ class ClientOptions:
     request_ms, delivery_ms: the request and delivery timeouts. add_note: adds a note of a process to the timeline.
     acks: as in Kafka. transactional_id: None for a producer without transactions. process: the name of the producer's
     process, which is its client id. starts: how often the process has started. login: None for no authentication.
-    ca: the file of the authority that the client trusts; None for a client without TLS.
+    ca: the file of the authority that the client trusts; None for a client without TLS. confirms_loss: whether the raw
+    client makes sure after the request timeout that a response is lost, and not late.
     """
 
     bootstrap_servers: str
@@ -52,6 +53,7 @@ class ClientOptions:
     starts: int = 1
     login: Login | None = None
     ca: str | None = None
+    confirms_loss: bool = False
 
     def note(self, text: str) -> None:
         """Add a note of this process to the timeline."""

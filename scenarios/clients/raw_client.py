@@ -3,6 +3,9 @@
 It retries like the Java client. A batch without a response is sent again on a new connection, with all later batches in
 order. A batch refused as out of order is sent again unchanged, if earlier batches had no response when it was sent.
 Otherwise the producer raises its epoch and renumbers the remaining batches from 0.
+
+With `confirms_loss` it sends one more request over the connection after the request timeout. A response that is missing
+when that request has its own is lost. So a slow machine loses none.
 Source: TransactionManager.canRetry, Kafka 4.3.0.
 """
 
@@ -18,13 +21,14 @@ from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from ...protocol.batches.records import BatchOptions, Record, build_batch
 from ...protocol.client_requests import read_response
 from ...protocol.error_codes import ErrorCode
+from ...protocol.messages.api_versions import ApiVersionsRequest
 from ...protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from ...protocol.produced_records import TransactionalProducer
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
 from ..steps import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
-from .raw_connection import ConnectionLost, NoResponse
+from .raw_connection import RESPONSE_SECONDS_MAX, ConnectionLost, NoResponse
 from .raw_coordinator import CoordinatorApi, RawCoordinator
 from .raw_leader import await_leader, connect_to_leader
 from .raw_transaction import RawTransaction
@@ -32,6 +36,7 @@ from .raw_transaction import RawTransaction
 # The last version with topic names instead of topic ids.
 PRODUCE_VERSION = 11
 INIT_PRODUCER_ID_VERSION = 4
+API_VERSIONS_VERSION = 0
 ALL_REPLICAS, LEADER_ONLY = -1, 1
 # Far more attempts than a scenario needs.
 ATTEMPTS_MAX = 10
@@ -96,7 +101,7 @@ class RawClient:
     def settle(self, *, retries: bool) -> None:
         """Read the responses; with retries, repeat the batches that have none or can be retried."""
         deadline = time.monotonic() + SETTLE_SECONDS_MAX
-        while self._collect() or (retries and self._open):
+        while self._collect(confirms_loss=self._options.confirms_loss) or (retries and self._open):
             if time.monotonic() > deadline:
                 raise ClientStuck(f"the raw client has no response to {names_of(self._open)}")
             if not retries:
@@ -106,14 +111,14 @@ class RawClient:
 
     def give_up(self) -> None:
         """Wait one request timeout for responses, and drop the batches without one."""
-        if self._collect():
+        if self._collect(confirms_loss=False):
             self._options.note(f"no response to {names_of(self._open)}: the application gives up")
         self._open = []
         self._reconnect()
 
     def restart(self) -> None:
         """Drop all state, reconnect and get a new producer id."""
-        self._collect()
+        self._collect(confirms_loss=self._options.confirms_loss)
         self._open = []
         self._options = self._options.restarted()
         self._reconnect()
@@ -223,23 +228,36 @@ class RawClient:
         ]
         return build_batch(records, options)
 
-    def _collect(self) -> bool:
+    def _collect(self, *, confirms_loss: bool) -> bool:
         """Read the responses until the request timeout; return whether unacknowledged batches remain."""
-        deadline = time.monotonic() + self._options.request_ms / 1000
         waiting = {attempt.correlation_id: attempt for attempt in self._open if not attempt.is_answered}
         try:
-            while waiting:
-                correlation_id, frame = self._connection.receive(deadline - time.monotonic())
-                attempt = waiting.pop(correlation_id)
-                throttle_time_ms = apply_response(attempt, frame)
-                if throttle_time_ms:
-                    self._options.note(f"the response to {attempt.batch.name} has a throttle time")
-        except NoResponse:
-            pass
+            self._receive(waiting, self._options.request_ms / 1000)
+            if waiting and confirms_loss:
+                probe = self._connection.send(ApiKey.API_VERSIONS, API_VERSIONS_VERSION, ApiVersionsRequest())
+                self._receive(waiting, RESPONSE_SECONDS_MAX, probe)
         except ConnectionLost:
             self._is_lost = True
         self._open = [attempt for attempt in self._open if not attempt.is_done]
         return bool(self._open)
+
+    def _receive(self, waiting: dict[int, Attempt], seconds: float, probe: int | None = None) -> None:
+        """Read the responses to the waiting attempts, until all are there, until that to the probe, or in this time.
+
+        waiting: by their correlation ids; those with a response are removed. Raises ConnectionLost.
+        """
+        deadline = time.monotonic() + seconds
+        while waiting:
+            try:
+                correlation_id, frame = self._connection.receive(deadline - time.monotonic())
+            except NoResponse:
+                return
+            if correlation_id == probe:
+                return
+            attempt = waiting.pop(correlation_id, None)
+            # An earlier probe has its response after those for which it was sent.
+            if attempt is not None and apply_response(attempt, frame):
+                self._options.note(f"the response to {attempt.batch.name} has a throttle time")
 
     def _send_again(self) -> None:
         """Send all pending batches again, in order; on a new connection if responses are missing."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...admin.errors import CallError
 from ...faults.consumption.group_verdict import describe_finding
+from ...faults.flow.flow_verdict import describe_finding as describe_flow
 from ...faults.journal.details.texts import asked_text
 from .batch_names import BatchNames
 from .consumer_requests import OFFSET_FETCH, answered_to, details_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ...faults.verdict.topic_verdict import TopicVerdict
     from ...testing import Broker, Rule
     from ...testing.isolated_tests import EarlierClient
+    from ...testing.marked_flow import MarkedFlow
 
 # The newest requests of the journal that a report reads: all that it keeps by default.
 REQUESTS_READ_MAX = 10_000
@@ -58,11 +60,13 @@ class FailedTest:
 
     broker: the broker of its fixtures. since: the journal's last id before the test.
     has_listed_unfired: whether the failure itself lists the rules that never fired, with their near misses.
+    flows: those of its marks.
     """
 
     broker: Broker
     since: int = 0
     has_listed_unfired: bool = False
+    flows: Sequence[MarkedFlow] = ()
 
     @cached_property
     def requests(self) -> list[JournalEntry]:
@@ -188,11 +192,31 @@ def group_lines(test: FailedTest) -> Iterator[str]:
         except CallError:
             # A client may ask for the coordinator of a group that it never joins.
             continue
-        lines = [describe_finding(each) for each in verdict.findings[:FINDINGS_MAX]]
-        if len(verdict.findings) > FINDINGS_MAX:
-            lines.append(f"{len(verdict.findings) - FINDINGS_MAX} more findings")
-        for line in (*lines, *verdict.notes):
+        for line in (*_findings([describe_finding(each) for each in verdict.findings]), *verdict.notes):
             yield from _indented(f"{group}: {line}")
+
+
+def flow_lines(test: FailedTest) -> Iterator[str]:
+    """Yield the counts of each flow of the test's marks, its findings with their reasons, and its notes."""
+    for flow in test.flows:
+        name = f"{flow.from_topic} to {flow.to_topic}"
+        try:
+            verdict = test.broker.verdict(
+                from_topic=flow.from_topic, to_topic=flow.to_topic, event_id=flow.event_id, group=flow.group
+            )
+        except CallError as error:
+            # A test may fail before it has made the topics.
+            yield from _indented(f"{name}: {error}")
+            continue
+        yield from _indented(f"{name}: {verdict.events}")
+        for line in (*_findings([describe_flow(each) for each in verdict.findings]), *verdict.notes):
+            yield from _indented(line, depth=2)
+
+
+def _findings(described: Sequence[str]) -> list[str]:
+    """Return the first findings, and the number of the others."""
+    left_out = len(described) - FINDINGS_MAX
+    return [*described[:FINDINGS_MAX], f"{left_out} more findings"] if left_out > 0 else list(described)
 
 
 def rule_lines(test: FailedTest) -> Iterator[str]:
@@ -213,6 +237,7 @@ PARTS = (
     Part(earlier_producer_lines, heading="Earlier producers"),
     Part(verdict_lines, heading="Verdict"),
     Part(group_lines, heading="Groups"),
+    Part(flow_lines, heading="From input to output"),
     Part(rule_lines, heading="Fault rules"),
 )
 

@@ -173,6 +173,7 @@ class JobStepRunner:
                 bootstrap_servers=self._broker.bootstrap_servers,
                 topic=topic,
                 is_idempotent=True,
+                confirms_loss=True,
                 request_ms=RAW_REQUEST_MS if name == RAW else REAL_REQUEST_MS,
                 delivery_ms=DELIVERY_MS,
                 add_note=lambda process, text: self._note(topic, "client", text, process),

@@ -68,6 +68,10 @@ class Reader(ABC):
     def seek(self, offset: int) -> None:
         """Go on at an offset."""
 
+    @abstractmethod
+    def resubscribe(self) -> None:
+        """Leave the group by unsubscribing, and subscribe again."""
+
     def close(self) -> None:
         """Leave the group, without a commit unless the client commits by itself. A second call has no effect."""
         is_closed, self._is_closed = self._is_closed, True
@@ -127,6 +131,10 @@ class ConfluentReader(Reader):
     def seek(self, offset: int) -> None:
         self.consumer.seek(ConfluentPartition(TOPIC, 0, offset))
 
+    def resubscribe(self) -> None:
+        self.consumer.unsubscribe()
+        self.consumer.subscribe([TOPIC])
+
     def _close(self) -> None:
         self.consumer.close()
 
@@ -182,6 +190,13 @@ class AiokafkaReader(Reader):
     def seek(self, offset: int) -> None:
         self._consumer.seek(aiokafka.TopicPartition(TOPIC, 0), offset)
 
+    def resubscribe(self) -> None:
+        async def resubscribe() -> None:
+            self._consumer.unsubscribe()
+            self._consumer.subscribe([TOPIC])
+
+        self._loop.run(resubscribe())
+
     def _close(self) -> None:
         self._loop.run(self._consumer.stop())
         self._loop.close()
@@ -220,6 +235,10 @@ class KafkaPythonReader(Reader):
 
     def seek(self, offset: int) -> None:
         self._consumer.seek(kafka.TopicPartition(TOPIC, 0), offset)
+
+    def resubscribe(self) -> None:
+        self._consumer.unsubscribe()
+        self._consumer.subscribe([TOPIC])
 
     def _close(self) -> None:
         self._consumer.close(autocommit=self._commits)

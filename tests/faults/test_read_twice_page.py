@@ -24,7 +24,10 @@ TWICE, NEVER, ARCHIVED = Kind.DELIVERED_TWICE, Kind.NEVER_DELIVERED, Kind.ARCHIV
 FACTS = [
     Fact(TWICE, Cause.REBALANCE, 4, 10, TWO, ONE, 4),
     Fact(TWICE, Cause.RESTART, 0, 10, TWO, ONE),
+    Fact(TWICE, Cause.REJOIN, 4, 10, TWO, ONE, 4, leave_reason="consumer poll timeout has expired."),
+    Fact(TWICE, Cause.REJOIN, 4, 10, TWO, ONE, 4, leave_reason=""),
     Fact(TWICE, Cause.REJOIN, 4, 10, TWO, ONE, 4),
+    Fact(TWICE, Cause.REJOIN, 4, 10, ONE, ONE, 4, leave_reason=""),
     Fact(TWICE, Cause.REBALANCE, 4, 10, TWO, ONE, 4, is_reported=True),
     Fact(Kind.PROCESSED_TWICE, Cause.REBALANCE, 4, 10, TWO, ONE, 4, count=2),
     Fact(Kind.PROCESSED_TWICE, Cause.DELIVERED_ONCE, 7, 8, count=2),

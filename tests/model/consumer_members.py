@@ -115,6 +115,9 @@ class GroupMembers:
         self.rebalance()
         again = self._new_consumer(slow.client_id)
         again.connection = slow.connection
+        if self.protocol == "consumer":
+            # Its client keeps the id.
+            again.name = slow.name
         self.consumers.append(again)
         self.rebalance()
 

@@ -1,9 +1,16 @@
 """Every scenario with the raw client, also with the producer rules of older Kafkas."""
 
+from contextlib import closing
+
 import pytest
 
+from fauxka.scenarios.brokers.scenario_broker import create_topic
+from fauxka.scenarios.clients.client import ClientOptions
+from fauxka.scenarios.clients.raw_client import RawClient
 from fauxka.scenarios.report.timeline import Moment
 from fauxka.scenarios.scenario_files import scenario_names
+from fauxka.scenarios.steps import Batch
+from fauxka.testing import Broker
 
 from .runs import describe_failure, run_scenario
 
@@ -54,6 +61,23 @@ def test_the_retry_of_a_lost_ack_gets_the_original_offset() -> None:
 
     decided = [(moment.decision, moment.base_offset) for moment in report.timeline if moment.batch and moment.decision]
     assert decided[-4:] == [("appended", 133), ("appended", 143), ("duplicate", 133), ("duplicate", 143)]
+
+
+def test_a_response_after_the_request_timeout_is_not_lost() -> None:
+    notes: list[str] = []
+    with Broker() as broker:
+        create_topic(broker.bootstrap_servers, "events", 1, {})
+        broker.faults.slow_answers(200, api="Produce")
+        address, request_ms = broker.bootstrap_servers, 1
+        options = ClientOptions(
+            address, "events", True, request_ms, 10_000, lambda _, text: notes.append(text), confirms_loss=True
+        )
+        with closing(RawClient(options)) as client:
+            client.send(Batch("A", 0, 4), 0)
+            client.settle(retries=True)
+
+        assert notes == []
+        assert len(broker.journal.entries(api="Produce")) == 1
 
 
 def test_the_same_scenario_gives_the_same_timeline_twice() -> None:

@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
+from fauxka.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
+from fauxka.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from fauxka.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
 from fauxka.testing import AsyncBroker, Broker
 from fauxka.testing.failed_test_reports import NAME_CHARACTERS_MAX, file_name_of
 from fauxka.testing.remote_broker import RemoteBroker
 
 from ..broker.topic_client import TopicClient
 from ..serving_process import serving
+from ..wire.message_client import MessageClient
 from .child_pytest import SEND, prepare, run_tests
 
 pytestmark = pytest.mark.processes
@@ -255,6 +264,25 @@ def test_broker_writes_its_report_from_a_request_on(tmp_path: Path) -> None:
     assert (path, data["title"]) == (tmp_path / "run.html", "two orders")
     assert [entry["id"] for entry in data["journal"]["items"]] == [last]
     assert data["journal"]["dropped"] == 0
+
+
+def test_report_has_the_verdict_on_a_deleted_group_and_on_none_that_never_was(tmp_path: Path) -> None:
+    with Broker() as broker, MessageClient(broker.bootstrap_servers) as client:
+        broker.topics.create("orders")
+        for offset in (3, 1):
+            partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+            topic = OffsetCommitRequestTopic(name="orders", partitions=[partition])
+            client.call(OffsetCommitRequest(group_id="billing", topics=[topic]), 8, OffsetCommitResponse)
+        deleted = client.call(DeleteGroupsRequest(groups_names=["billing"]), 2, DeleteGroupsResponse)
+        client.call(FindCoordinatorRequest(coordinator_keys=["unused"]), 4, FindCoordinatorResponse)
+
+        state = data_of(broker.write_report(tmp_path / "run.html"))["state"]
+
+    assert [each.error_code for each in deleted.results] == [0]
+    assert [(each["group"], [found["kind"] for found in each["findings"]]) for each in state["groups"]] == [
+        ("billing", ["commit_moved_back"])
+    ]
+    assert state["unjudged_groups"] == {}
 
 
 @pytest.mark.asyncio

@@ -248,3 +248,50 @@ def test_call(fauxka):
 
     result.stdout.fnmatch_lines([">       fauxka.call(wrong)", '>       raise ValueError("of the test")'])
     result.stdout.no_fnmatch_line("*testing/broker.py*")
+
+
+def test_a_failed_test_with_a_marked_flow_shows_its_verdict(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+def event(id):
+    return {"value": "v", "partition": 0, "headers": {"id": id}}
+
+@pytest.mark.fauxka_flow("orders", "invoices", event_id="header:id")
+@pytest.mark.fauxka_flow("orders", "letters", "header:id")
+def test_wrong(fauxka):
+    fauxka.topics.create("orders")
+    fauxka.topics.create("invoices")
+    fauxka.topics.seed("orders", [event("a"), event("b")])
+    fauxka.topics.seed("invoices", [event("a"), event("a")])
+    assert False
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            HEADING,
+            "From input to output",
+            "  orders to letters: there is no topic 'letters'",
+            "  orders to invoices: input 2, output 1, lost 1, doubled 1",
+            "    lost: b (0@1 to nowhere): *",
+            "    doubled: a (0@0 to 0@0, 0@1): *",
+        ]
+    )
+
+
+def test_a_mark_of_a_flow_with_other_arguments_fails_the_test(run: pytest.Pytester) -> None:
+    run.makepyfile("""
+import pytest
+
+@pytest.mark.fauxka_flow("orders")
+def test_right(fauxka):
+    pass
+""")
+
+    result = run_tests(run)
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*MarkedFlow*missing 2 required positional arguments: 'to_topic' and 'event_id'"])

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from functools import partial
 
+from ....faults.consumption.events import LeavingMember, MembersLeaving
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...coordinators.consumer.member import STATIC_LEAVE_EPOCH
+from ...coordinators.consumer.member import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import may_describe_topic
@@ -26,6 +27,9 @@ def _handle(
     groups = context.node.coordinators.groups
     may_describe = None if context.node.authorizer is None else partial(may_describe_topic, context)
     client = Client(context.client_id or "", f"/{context.connection.client_host}", may_describe)
+    if request.member_epoch == LEAVE_EPOCH and context.node.consumption is not None:
+        leaving = [LeavingMember(request.member_id, request.instance_id, "")]
+        context.node.consumption.add(MembersLeaving(request.group_id, leaving))
     try:
         response = groups.consumer_groups.heartbeat(request, client, context.api_version)
     except KafkaError as error:

@@ -12,6 +12,7 @@ import pytest
 
 from fauxka.testing import Broker
 
+from ..client import eventually
 from ..group_readers import CONFIGS, TOPIC, Reader
 from ..java_program import JavaProgram
 from .situation import GROUP, SESSION_PASSED_MS, Found, append, assert_clean, assert_finds, verdict_of
@@ -73,6 +74,9 @@ class JavaReader(Reader):
         """End without leaving the group."""
         self._is_closed = True
         self._call("kill")
+
+    def resubscribe(self) -> None:
+        raise NotImplementedError
 
     def _close(self) -> None:
         self._call("close")
@@ -151,6 +155,20 @@ def test_eager_rebalance_after_the_commit_is_clean(two_partitions: Broker, make_
     close(first, second)
 
     assert_clean(verdict_of(two_partitions))
+
+
+def test_member_that_exceeds_the_poll_interval_gives_that_as_its_reason(
+    broker: Broker, make_eager: MakeJavaReader
+) -> None:
+    slow = make_eager(broker.bootstrap_servers, GROUP, max_poll_interval_ms=1_000)
+    slow.read(10)
+    assert eventually(lambda: len(broker.groups.get(GROUP).members), expected=0) == 0
+    slow.read(10)
+    slow.commit(10)
+    slow.close()
+
+    why = "which left the group (consumer poll timeout has expired.) and joined again, and nothing was committed"
+    assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
 
 
 def test_member_of_the_consumer_protocol_that_is_lost_before_its_commit(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 
 from fauxka.faults.consumption.group_verdict import GroupVerdict
+from fauxka.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from fauxka.testing import Broker
 
+from ...wire.message_client import MessageClient
 from ..client import eventually
 from ..group_readers import READERS, TOPIC, AiokafkaReader, ConfluentReader, ConsumerProtocolReader, MakeReader, Reader
 from .situation import (
@@ -32,6 +34,8 @@ def cooperative(bootstrap: str, group: str, **options: Any) -> Reader:
     return ConfluentReader(bootstrap, group, partition_assignment_strategy="cooperative-sticky", **options)
 
 
+# What is in brackets for a client that gives no reason.
+LEFT_WITHOUT_REASON = "max.poll.interval.ms or unsubscribe"
 # A member that does not learn from a heartbeat that it is gone.
 SELDOM = {"heartbeat_interval_ms": 3_000}
 CLASSIC: dict[str, MakeReader] = {name: each for name, each in READERS.items() if each is not ConsumerProtocolReader}
@@ -216,14 +220,73 @@ def test_processing_for_longer_than_the_poll_interval(broker: Broker, make_reade
 # The same without another member: the slow one joins again, and gets its own records.
 @classic
 def test_lone_member_that_processes_for_longer_than_the_poll_interval(broker: Broker, make_reader: MakeReader) -> None:
-    slow = make_reader(broker.bootstrap_servers, GROUP, max_poll_interval_ms=600, session_timeout_ms=500)
+    # Its heartbeats are never so late that its session ends first.
+    slow = make_reader(broker.bootstrap_servers, GROUP, max_poll_interval_ms=3_000, session_timeout_ms=2_900)
     slow.read(10)
     assert eventually(lambda: len(broker.groups.get(GROUP).members), expected=0) == 0
     slow.read(10)
     slow.commit(10)
     slow.close()
 
-    why = "which was out of the group (max.poll.interval.ms, session.timeout.ms or unsubscribe) and joined again"
+    why = f"which left the group ({LEFT_WITHOUT_REASON}) and joined again, and nothing was committed"
+    assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
+
+
+# Reported: records come again after a new subscription, which drops what was read and not committed.
+def test_member_that_unsubscribes_and_subscribes_again(broker: Broker, make_reader: MakeReader) -> None:
+    reader = make_reader(broker.bootstrap_servers, GROUP)
+    reader.read(10)
+    reader.resubscribe()
+    reader.read(10)
+    reader.commit(10)
+    reader.close()
+
+    why = f"left the group ({LEFT_WITHOUT_REASON}) and joined again, and nothing was committed"
+    assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
+
+
+def test_member_that_commits_before_it_unsubscribes_is_clean(broker: Broker, make_reader: MakeReader) -> None:
+    reader = make_reader(broker.bootstrap_servers, GROUP)
+    reader.read(10)
+    reader.commit(10)
+    before = len(broker.journal.entries(api="OffsetFetch"))
+    reader.resubscribe()
+    read_until([reader], lambda _: len(broker.journal.entries(api="OffsetFetch")) > before)
+    append(broker, 1)
+    reader.read(1)
+    reader.commit(11)
+    reader.close()
+
+    assert_clean(verdict_of(broker))
+
+
+# Reported: a pause of the process ends the session, and the member gets its own records again.
+@classic
+def test_lone_member_whose_session_ends(broker: Broker, make_reader: MakeReader) -> None:
+    reader = make_reader(broker.bootstrap_servers, GROUP)
+    reader.read(10)
+    broker.clock.advance(SESSION_PASSED_MS, members="expire")
+    reader.read(10)
+    reader.commit(10)
+    reader.close()
+
+    why = "was removed by the coordinator (session.timeout.ms, or max.poll.interval.ms in a rebalance) and joined again"
+    assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
+
+
+# Reported: an operator removes a static member that seems to be dead, and it reads its records again.
+@classic
+def test_member_that_an_administrator_removes(broker: Broker, make_reader: MakeReader) -> None:
+    reader = make_reader(broker.bootstrap_servers, GROUP, group_instance_id="till-1")
+    reader.read(10)
+    leaving = MemberIdentity(member_id="", group_instance_id="till-1", reason="moved")
+    with closing(MessageClient(broker.bootstrap_servers)) as administrator:
+        administrator.call(LeaveGroupRequest(group_id=GROUP, members=[leaving]), 5, LeaveGroupResponse)
+    reader.read(10)
+    reader.commit(10)
+    reader.close()
+
+    why = "which left the group (moved) and joined again, and nothing was committed"
     assert_finds(verdict_of(broker), Found("delivered_twice", "rejoin_before_commit", 0, 9, why))
 
 
