@@ -1,0 +1,147 @@
+"""Programs of another language in one process that runs any number of them at a time: it takes longer to start than a trial.
+
+In: NUMBER, SHAPE, DEFECT, ADDRESS, "short" or "default" for the configuration of the client, and SECONDS, parted by tabs.
+Out: NUMBER and the error of the program; nothing behind the tab for none. A program that has not ended after SECONDS is
+ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import shutil
+import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from ...installations import CACHE, INSTALL_SECONDS_MAX, installed
+from ...projects import run_in_project
+from ...reference.kafka_process import reference_jars
+from ...serving_process import environment
+from .clients.client import Failed
+
+HERE = Path(__file__).parent
+# A program gives up before that.
+SECONDS_MAX = 20
+# Of its limit: what a program has to close its clients.
+_CLOSING_SECONDS_MAX = 10
+_ENDED = "the process has ended"
+
+
+class Runtime:
+    """A process that runs programs. If one of them crashes it, all have crashed, and the next one starts another."""
+
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        """folder: where the command runs."""
+        self._command = command
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+
+    def run(self, shape: str, defect: str, address: str, configuration: str, seconds: int) -> None:
+        """Run a program. Raises Failed with its error."""
+        with self._lock:
+            if self._process is None or self._process.has_ended:
+                self._process = _Process(self._command, self._folder)
+            process = self._process
+        if error := process.error_of((shape, defect, address, configuration, str(seconds)), seconds):
+            raise Failed(error)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.close()
+
+
+class _Process:
+    """A process of a runtime."""
+
+    def __init__(self, command: Sequence[str], folder: Path) -> None:
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # The clients report each fault there.
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+        )
+        self._numbers = count()
+        self._lock = threading.Lock()
+        self._errors: dict[str, queue.SimpleQueue[str]] = {}
+        self._reader = threading.Thread(target=self._read, name="errors of programs", daemon=True)
+        self._reader.start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no more programs."""
+        return self._process.poll() is not None
+
+    def error_of(self, words: Sequence[str], seconds: int) -> str:
+        """Run a program, and return its error; "" for none."""
+        number = str(next(self._numbers))
+        error = self._errors[number] = queue.SimpleQueue()
+        assert self._process.stdin is not None
+        try:
+            with self._lock:
+                self._process.stdin.write("\t".join((number, *words)) + "\n")
+                self._process.stdin.flush()
+            return error.get(timeout=seconds + _CLOSING_SECONDS_MAX)
+        except BrokenPipeError:
+            return _ENDED
+        except queue.Empty:
+            return "it did not end"
+        finally:
+            del self._errors[number]
+
+    def close(self) -> None:
+        """End the process by the end of its input."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(_CLOSING_SECONDS_MAX)
+        self._reader.join()
+        self._process.stdout.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            number, _, error = line.rstrip("\n").partition("\t")
+            # A program that was given up may end later.
+            with suppress(KeyError):
+                self._errors[number].put(error)
+        for waiting in list(self._errors.values()):
+            waiting.put(_ENDED)
+
+
+@cache
+def java() -> Runtime:
+    """Start a virtual machine with the programs of the folder java."""
+    classes = _installed("java", "javac", "-cp", f"{reference_jars()}/*", "-d", ".", "Programs.java")
+    options = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m")
+    return Runtime(("java", *options, "-cp", f"{classes}:{reference_jars()}/*", "Programs"), classes)
+
+
+@cache
+def node() -> Runtime:
+    """Start Node with the programs of the folder node."""
+    folder = _installed("node", "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+    return Runtime(("node", "programs.js"), folder)
+
+
+def _installed(name: str, *command: str) -> Path:
+    """Copy a folder into the cache and run a command there, unless that is done."""
+    sources = sorted(path for path in (HERE / name).iterdir() if path.is_file())
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    folder = CACHE / f"family-{name}"
+
+    def install() -> None:
+        folder.mkdir(parents=True)
+        for path in sources:
+            shutil.copy(path, folder)
+        run_in_project(folder, environment(), *command, seconds_max=INSTALL_SECONDS_MAX)
+
+    return installed(folder, digest, install)
