@@ -23,13 +23,24 @@ from ...projects import run_in_project
 from ...reference.kafka_process import reference_jars
 from ...serving_process import environment
 from .clients.client import Failed
+from .world import World
 
 HERE = Path(__file__).parent
-# A program gives up before that.
-SECONDS_MAX = 20
+# A program gives up before that: with short waits, and with the defaults of a client.
+_SECONDS_MAX = {"short": 20, "default": 300}
 # Of its limit: what a program has to close its clients.
 _CLOSING_SECONDS_MAX = 10
 _ENDED = "the process has ended"
+
+
+def defect_of(world: World) -> str:
+    """Return the name of the defect for a program of another language; "none" for the twin."""
+    return "none" if world.defect is None else world.defect.name
+
+
+def seconds_of(world: World) -> int:
+    """Return what a program of another language has at most."""
+    return _SECONDS_MAX[world.configuration]
 
 
 class Runtime:
@@ -42,13 +53,15 @@ class Runtime:
         self._lock = threading.Lock()
         self._process: _Process | None = None
 
-    def run(self, shape: str, defect: str, address: str, configuration: str, seconds: int) -> None:
-        """Run a program. Raises Failed with its error."""
+    def run(self, shape: str, world: World) -> None:
+        """Run the program of this shape. Raises Failed with its error."""
         with self._lock:
             if self._process is None or self._process.has_ended:
                 self._process = _Process(self._command, self._folder)
             process = self._process
-        if error := process.error_of((shape, defect, address, configuration, str(seconds)), seconds):
+        seconds = seconds_of(world)
+        address = world.broker.bootstrap_servers
+        if error := process.error_of((shape, defect_of(world), address, world.configuration, str(seconds)), seconds):
             raise Failed(error)
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ public final class Programs {
     private static final List<String> EVENTS = List.of("one coffee", "two teas", "three cakes");
     private static final List<List<String>> BATCHES = List.of(List.of("a1", "a2"), List.of("b1", "b2"));
     private static final int ATTEMPTS = 3;
-    // As in clients/client.py.
+    // As in clients/client.py, but for the first records of a virtual machine.
     private static final Map<String, Object> SHORT_CONNECTION = Map.of(
         "request.timeout.ms", 1000,
         "retry.backoff.ms", 20,
@@ -45,7 +45,7 @@ public final class Programs {
         "reconnect.backoff.ms", 20,
         "reconnect.backoff.max.ms", 200);
     private static final Map<String, Object> SHORT_SENDING =
-        Map.of("delivery.timeout.ms", 3000, "max.block.ms", 6000);
+        Map.of("delivery.timeout.ms", 5000, "max.block.ms", 6000);
     private static final Map<String, Object> SHORT_READING = Map.of(
         "session.timeout.ms", 3000,
         "heartbeat.interval.ms", 300,
@@ -115,7 +115,7 @@ public final class Programs {
 
     private void run(String shape) throws Exception {
         switch (shape) {
-            case "plain producer" -> sendTogether(Map.of("enable.idempotence", false));
+            case "plain producer" -> sendTogether(Map.of("enable.idempotence", false, "batch.size", 0));
             case "producer with requests in flight" -> sendTogether(Map.of("batch.size", 0));
             case "idempotent producer" -> sendEach();
             case "transactional producer" -> sendInTransactions();

@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from fauxka.testing.hunting.arguments import How
 
 from ..defect import Defect
-from ..runtime import SECONDS_MAX, Runtime, java, node
+from ..runtime import Runtime, java, node
 from ..shape import JAVA, KAFKAJS, Shape
 from ..world import COPIES, ORDERS, World, fill
 from .copier import GROUP
 
 WRITING = How(topics=[ORDERS], seed_topics={ORDERS: 1})
+# Of two faults, the second of which the client does not repeat, a client with requests in flight doubles a batch: it goes
+# on in a new epoch, and sends again in it what has no response yet (docs/hunt-reference.md). Kafka 4.3.0 shows the same.
+IN_FLIGHT = How(topics=[ORDERS], seed_topics={ORDERS: 1}, pairs=0)
 COPYING = How(topics=[COPIES], groups=[GROUP], seed_topics={COPIES: 1}, restarts=1, prepare=fill)
 
 
@@ -20,8 +23,7 @@ def _shape(
     client: str, name: str, promise: str, how: How, defects: Sequence[Defect], runtime: Callable[[], Runtime]
 ) -> Shape:
     def run(world: World) -> None:
-        defect = "none" if world.defect is None else world.defect.name
-        runtime().run(name, defect, world.broker.bootstrap_servers, "short", SECONDS_MAX)
+        runtime().run(name, world)
 
     return Shape(name, promise, run, how, defects, [client])
 
@@ -33,7 +35,7 @@ _COPIED_IN_TRANSACTIONS = (Defect.OFFSETS_BEFORE, Defect.OFFSETS_OUTSIDE, Defect
 
 SHAPES = (
     _shape(JAVA, "plain producer", "at-least-once", WRITING, (*_SENT, Defect.NO_FLUSH), java),
-    _shape(JAVA, "producer with requests in flight", "exactly-once", WRITING, (Defect.REPORT_IGNORED,), java),
+    _shape(JAVA, "producer with requests in flight", "exactly-once", IN_FLIGHT, (Defect.REPORT_IGNORED,), java),
     _shape(JAVA, "idempotent producer", "exactly-once", WRITING, _SENT_EACH, java),
     _shape(JAVA, "transactional producer", "exactly-once", WRITING, (Defect.ABORT_IGNORED,), java),
     _shape(JAVA, "copier", "at-least-once", COPYING, _COPIED, java),

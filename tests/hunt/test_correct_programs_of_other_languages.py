@@ -1,0 +1,42 @@
+"""Correct programs of Java, kafkajs and franz-go with the default configuration of their clients: a hunt finds nothing."""
+
+from functools import partial
+
+import pytest
+
+from fauxka.testing import Broker, hunt, report_text
+from fauxka.testing.hunting.arguments import How
+
+from .family.programs import TWINS, Program
+from .family.shape import FRANZ_GO, JAVA, KAFKAJS
+from .family.world import World
+
+MARKS = {FRANZ_GO: pytest.mark.go, JAVA: pytest.mark.java, KAFKAJS: pytest.mark.node}
+EVERY_PROGRAM = pytest.mark.parametrize(
+    "program",
+    [pytest.param(each, marks=MARKS[each.client], id=each.name) for each in TWINS if each.client in MARKS],
+)
+
+
+def run_with_defaults(program: Program, broker: Broker) -> None:
+    """Run the program. Raises Failed."""
+    program.shape.run(World(None, broker, None, "default"))
+
+
+def how_of(program: Program) -> How:
+    """Return how it is hunted: without a configuration of the broker for short waits."""
+    how = How(expect=program.shape.promise)
+    how.update(program.shape.how)
+    return how
+
+
+@pytest.mark.hunt
+@pytest.mark.timeout(600)
+@EVERY_PROGRAM
+def test_a_correct_program_is_not_accused(program: Program) -> None:
+    how = how_of(program)
+    how["budget"], how["pairs"], how["jobs"] = "3m", 0, 4
+
+    result = hunt(partial(run_with_defaults, program), **how)
+
+    assert not result.findings, report_text(result)
