@@ -126,7 +126,8 @@ def test_a_hunt_whose_budget_ends_before_a_fault_is_met_says_so() -> None:
             threading.Event().wait(60)
         idempotent(broker)
 
-    with pytest.raises(CannotHunt, match=r"^the budget was spent before the program met a fault: allow more; a run .* s$"):
+    spent = r"^the budget was spent before the program met a fault: allow more; a run .* s$"
+    with pytest.raises(CannotHunt, match=spent):
         hunt(program, topics=["orders"], budget="8s")
 
 

@@ -1,4 +1,4 @@
-"""Correct programs of Java, kafkajs and franz-go with the default configuration of their clients: a hunt finds nothing."""
+"""Correct programs of Java, kafkajs and franz-go with the defaults of their clients: a hunt finds nothing."""
 
 from functools import partial
 

@@ -104,8 +104,8 @@ def read_or_fail(broker: Broker) -> None:
 @pytest.mark.parametrize(
     ("request_", "program", "how"),
     [
-        ("Produce to orders-0", send_or_fail, How(topics=["orders"])),
-        ("Fetch", read_or_fail, How(groups=["read"], prepare=fill)),
+        ("Produce to orders-0", send_or_fail, How(topics=["orders"], restarts=1)),
+        ("Fetch", read_or_fail, How(groups=["read"], prepare=fill, restarts=1)),
     ],
     ids=["Produce", "Fetch"],
 )
@@ -120,7 +120,7 @@ def test_a_partition_without_a_leader_has_none_in_the_metadata_until_the_program
         finally:
             seen.append(leader_of(broker))
 
-    judgement = judged(f"partition without a leader: {request_}", watched, restarts=1, **how)
+    judgement = judged(f"partition without a leader: {request_}", watched, **how)
 
     assert judgement.outcome is Outcome.HELD
     assert seen[-2:] == [(-1, KafkaError.LEADER_NOT_AVAILABLE), (1, KafkaError.NO_ERROR)]

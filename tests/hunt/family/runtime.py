@@ -1,8 +1,8 @@
-"""Programs of another language in one process that runs any number of them at a time: it takes longer to start than a trial.
+"""A process that runs programs of another language, any number at a time: it takes longer to start than a trial.
 
-In: NUMBER, SHAPE, DEFECT, ADDRESS, "short" or "default" for the configuration of the client, and SECONDS, parted by tabs.
-Out: NUMBER and the error of the program; nothing behind the tab for none. A program that has not ended after SECONDS is
-ended.
+- Its input has a line for each program: NUMBER, SHAPE, DEFECT, ADDRESS, CONFIGURATION ("short" or "default") and
+  SECONDS, separated by tabs. A program that has not ended after SECONDS is ended.
+- Its output has a line for each program that has ended: NUMBER, a tab, and the error, if there is one.
 """
 
 from __future__ import annotations
