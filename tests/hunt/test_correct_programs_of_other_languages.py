@@ -1,5 +1,6 @@
 """Correct programs of Java, kafkajs and franz-go with the defaults of their clients: a hunt finds nothing."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -8,6 +9,7 @@ from fauxka.testing import Broker, hunt, report_text
 from fauxka.testing.hunting.arguments import How
 
 from .family.programs import TWINS, Program
+from .family.runtime import close_runtimes
 from .family.shape import FRANZ_GO, JAVA, KAFKAJS
 from .family.world import World
 
@@ -16,6 +18,13 @@ EVERY_PROGRAM = pytest.mark.parametrize(
     "program",
     [pytest.param(each, marks=MARKS[each.client], id=each.name) for each in TWINS if each.client in MARKS],
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def closed() -> Iterator[None]:
+    """End the processes of the programs after the last test."""
+    yield
+    close_runtimes()
 
 
 def run_with_defaults(program: Program, broker: Broker) -> None:

@@ -56,7 +56,9 @@ class Runtime:
     def run(self, shape: str, world: World) -> None:
         """Run the program of this shape. Raises Failed with its error."""
         with self._lock:
-            if self._process is None or self._process.has_ended:
+            if self._process is not None and self._process.has_ended:
+                self.close()
+            if self._process is None:
                 self._process = _Process(self._command, self._folder)
             process = self._process
         seconds = seconds_of(world)
@@ -65,9 +67,10 @@ class Runtime:
             raise Failed(error)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; the next program starts another."""
         if self._process is not None:
             self._process.close()
+            self._process = None
 
 
 class _Process:
@@ -104,7 +107,8 @@ class _Process:
                 self._process.stdin.write("\t".join((number, *words)) + "\n")
                 self._process.stdin.flush()
             return error.get(timeout=seconds + _CLOSING_SECONDS_MAX)
-        except BrokenPipeError:
+        except (BrokenPipeError, ValueError):
+            # Its input is closed: it has crashed.
             return _ENDED
         except queue.Empty:
             return "it did not end"
@@ -114,7 +118,8 @@ class _Process:
     def close(self) -> None:
         """End the process by the end of its input."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()
         self._process.wait(_CLOSING_SECONDS_MAX)
         self._reader.join()
         self._process.stdout.close()
@@ -128,6 +133,13 @@ class _Process:
                 self._errors[number].put(error)
         for waiting in list(self._errors.values()):
             waiting.put(_ENDED)
+
+
+def close_runtimes() -> None:
+    """End the processes that were started."""
+    for runtime in (java, node):
+        if runtime.cache_info().currsize:
+            runtime().close()
 
 
 @cache
