@@ -8,16 +8,13 @@ import pytest
 from fauxka.testing import Broker, hunt, report_text
 from fauxka.testing.hunting.arguments import How
 
+from ..runtimes import need
 from .family.programs import TWINS, Program
 from .family.runtime import close_runtimes
-from .family.shape import FRANZ_GO, JAVA, KAFKAJS
+from .family.shape import NEEDED, OF_OTHER_LANGUAGES
 from .family.world import World
 
-MARKS = {FRANZ_GO: pytest.mark.go, JAVA: pytest.mark.java, KAFKAJS: pytest.mark.node}
-EVERY_PROGRAM = pytest.mark.parametrize(
-    "program",
-    [pytest.param(each, marks=MARKS[each.client], id=each.name) for each in TWINS if each.client in MARKS],
-)
+PROGRAMS = [each for each in TWINS if each.client in OF_OTHER_LANGUAGES]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,8 +38,9 @@ def how_of(program: Program) -> How:
 
 @pytest.mark.hunt
 @pytest.mark.timeout(600)
-@EVERY_PROGRAM
+@pytest.mark.parametrize("program", PROGRAMS, ids=[each.name for each in PROGRAMS])
 def test_a_correct_program_is_not_accused(program: Program) -> None:
+    need(*NEEDED[program.client], group=program.client)
     how = how_of(program)
     how["budget"], how["pairs"], how["jobs"] = "3m", 0, 4
 

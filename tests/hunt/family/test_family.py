@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ...runtimes import need
 from .__main__ import chosen, recall, rows_of, summary
 from .defect import Defect
 from .hunting import Row, hunted_apart
 from .programs import PROGRAMS, TWINS, Program
-from .shape import FRANZ_GO, JAVA, KAFKAJS, OF_PYTHON
+from .shape import NEEDED, OF_OTHER_LANGUAGES, OF_PYTHON
 
 # Trials, of programs whose defect is shown by one of the first.
 SLICE = "12"
@@ -24,11 +25,6 @@ QUICK = (
 )
 # Of the group hunt: one program of each shape.
 SAMPLE, SEED = 22, 48
-OF_OTHER_LANGUAGES = [
-    pytest.param(FRANZ_GO, marks=pytest.mark.go),
-    pytest.param(JAVA, marks=pytest.mark.java),
-    pytest.param(KAFKAJS, marks=pytest.mark.node),
-]
 FAILURE = Row("a", is_twin=False, trials=3, seconds=1.0)
 FOUND = Row("b", is_twin=False, trials=5, seconds=2.0, finding="lost acknowledgement: ...")
 CLEAN = Row("c", is_twin=True, trials=7, seconds=4.0)
@@ -142,6 +138,7 @@ def test_sample_of_the_family_is_found_and_no_twin_accused() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("client", OF_OTHER_LANGUAGES)
 def test_defects_of_programs_of_another_language_are_found(client: str) -> None:
+    need(*NEEDED[client], group=client)
     programs = chosen([each for each in PROGRAMS if each.client == client], 3, SEED)
 
     assert not wrong(list(hunted_apart(programs, "60s", SEED, 2)))
