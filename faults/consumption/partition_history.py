@@ -163,7 +163,13 @@ class PartitionHistory:
             del self._out_of_range[receiver.name]
 
     def committed_by(self, receiver: Receiver, offset: int, request_id: int, *, is_consumer: bool) -> None:
-        """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator."""
+        """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator.
+
+        A negative offset is none: kafkajs commits -1 or -2 after OFFSET_OUT_OF_RANGE, and its next start is reset.
+        """
+        if offset < 0:
+            self.commit_lost()
+            return
         before, self.committed = self.committed, offset
         if before is not None and offset < before:
             cause = Cause.MEMBER if is_consumer else Cause.OTHER_CLIENT

@@ -56,7 +56,7 @@ _STAYING = (
 # APIs with errors that stay: without these requests a program does not go on.
 _STAYING_AT = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch")
 # A change makes the state that returns it, which Metadata shows, too.
-_STAYING_BY_CHANGE = {("Produce", ErrorCode.NOT_LEADER_OR_FOLLOWER)}
+_STAYING_BY_CHANGE = {(api, ErrorCode.NOT_LEADER_OR_FOLLOWER) for api in ("Produce", "Fetch")}
 
 _OF_THE_REQUEST = "the request itself would be wrong"
 _OF_FOLLOWERS = "only a follower returns it"

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...faults.actions import Hold
@@ -105,8 +106,20 @@ def _delete_topics(broker: Broker, held: HeldRequestInfo) -> None:
 
 
 def _remove_leaders(broker: Broker, held: HeldRequestInfo) -> None:
-    for batch in held.batches:
-        broker.move_leader(batch.topic, batch.partition, None)
+    for topic, partition in _partitions_of(broker, held):
+        broker.move_leader(topic, partition, None)
+
+
+def _partitions_of(broker: Broker, held: HeldRequestInfo) -> set[tuple[str, int]]:
+    """Return the partitions of a Produce, or all of the topics that a connection fetches.
+
+    A Fetch in a fetch session names only the partitions that have changed, so the earlier ones count too.
+    """
+    if held.batches:
+        return {(batch.topic, batch.partition) for batch in held.batches}
+    earlier = (entry.topics for entry in _requests_of(broker, held) if entry.api == held.api)
+    topics = {*held.topics, *chain.from_iterable(earlier)}
+    return {(each.topic, each.partition) for each in broker.partitions() if each.topic in topics}
 
 
 def _restore_leaders(broker: Broker) -> None:
@@ -192,7 +205,7 @@ CHANGES: Mapping[str, Change] = {
         _stop_for_an_hour,
         users=("EndTxn", "JoinGroup", "ConsumerGroupHeartbeat"),
     ),
-    "partition without a leader": Change(("Produce",), _remove_leaders, undo=_restore_leaders),
+    "partition without a leader": Change(("Produce", "Fetch"), _remove_leaders, undo=_restore_leaders),
     "topic deleted": Change(("Produce",), _delete_topics, is_paired=False, loses_topics=True),
     "node killed": Change(_OF_NODES, _kill_node, nodes=2),
     "node shut down": Change(_OF_NODES, _shut_down_node, nodes=2),

@@ -74,10 +74,10 @@ def no_finding_text(result: Hunted) -> str:
 def remarks(result: Hunted) -> list[str]:
     """Return what a reader must know who believes that nothing was found: what was never met, and what failed."""
     failed = [each for each in result.tried if each.judgement.outcome is Outcome.NOT_JUDGED]
-    judged = [each for each in result.tried if each.judgement.outcome is not Outcome.NOT_JUDGED]
+    ended = [each for each in result.tried if each.judgement.outcome not in (Outcome.NOT_JUDGED, Outcome.UNFINISHED)]
     unfinished = [each for each in result.tried if each.judgement.outcome is Outcome.UNFINISHED]
     met = {target.api for each in result.tried for _, target in each.met}
-    apis = dict.fromkeys(target.api for each in judged for _, target in each.trial.faults)
+    apis = dict.fromkeys(target.api for each in ended for _, target in each.trial.faults)
     return [
         *(
             f"no fault at {api} was met: the program does not send it as in the run without faults"

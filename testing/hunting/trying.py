@@ -42,6 +42,7 @@ _WAITING_MAX = 32
 # To start and to read a broker takes less, so a run that has ended in time is not taken for one that waits.
 _BROKER_SECONDS_MAX = 2.0
 _CUT_SECONDS_MIN = 0.05
+_SPENT = "the budget was spent before the program met a fault: allow more; a run without faults took {:.1f} s"
 _LATE = (Outcome.HUNG, Outcome.SLOW, Outcome.UNFINISHED)
 
 
@@ -156,6 +157,9 @@ class Trying:
         outcomes = {each.judgement.outcome for each in self.tried}
         if outcomes == {Outcome.NOT_JUDGED}:
             raise CannotHunt(f"no trial could be judged: {self.tried[0].judgement.reasons[0]}")
+        is_met = any(any(each.judgement.hits) for each in self.tried)
+        if Outcome.UNFINISHED in outcomes and not is_met:
+            raise CannotHunt(_SPENT.format(self._faultless.ending.seconds))
         if outcomes <= {Outcome.NOT_JUDGED, Outcome.NOT_MET}:
             raise CannotHunt("no fault was met: the program sends other requests in each run")
 
@@ -299,6 +303,6 @@ class Trying:
         judgement = judge(run, self._faultless, self._options.promise)
         had = run.ending.seconds
         is_cut = run.ending.is_hung and had < seconds - _CUT_SECONDS_MIN
-        if is_cut and judgement.is_finding:
+        if is_cut and (judgement.is_finding or judgement.outcome is Outcome.NOT_MET):
             return unfinished(judgement, had)
         return slow(judgement) if had > self.timeout else judgement

@@ -1,5 +1,6 @@
 """What a hunt tries first, what it leaves out, and when it ends."""
 
+import itertools
 import threading
 import time
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from fauxka.faults.hunted_faults import Origin
-from fauxka.testing import Broker, hunt, report_text
+from fauxka.testing import Broker, CannotHunt, hunt, report_text
 from fauxka.testing.hunting import learning, patience, progress_line
 from fauxka.testing.hunting.arguments import How, options_of
 from fauxka.testing.hunting.budget import Budget
@@ -115,6 +116,19 @@ def test_a_budget_is_kept_when_the_program_does_not_end(monkeypatch: pytest.Monk
     assert len(result.tried) > 1
     assert not result.findings
     assert "a greater budget, or a timeout, tells whether the program hangs" in report_text(result)
+
+
+def test_a_hunt_whose_budget_ends_before_a_fault_is_met_says_so() -> None:
+    starts = itertools.count()
+
+    def program(broker: Broker) -> None:
+        if next(starts) >= learning.LEARNING_RUNS:
+            threading.Event().wait(60)
+        idempotent(broker)
+
+    spent = r"^the budget was spent before the program met a fault: allow more; a run .* s$"
+    with pytest.raises(CannotHunt, match=spent):
+        hunt(program, topics=["orders"], budget="8s")
 
 
 def test_a_hang_is_a_finding_when_the_program_had_all_the_time_that_clients_wait(

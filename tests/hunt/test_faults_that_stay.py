@@ -1,10 +1,11 @@
 """Faults that stay while the program runs: it must report an error or go on trying, and not success."""
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 from fauxka.testing import Broker, hunt, report_text
@@ -12,7 +13,7 @@ from fauxka.testing.hunting.arguments import How
 from fauxka.testing.hunting.judgement import Outcome
 
 from ..clients.aiokafka_client import aiokafka
-from .programs import QUICK, book, idempotent, send
+from .programs import QUICK, book, fill, idempotent, send
 from .test_faults_in_programs import judged
 
 STAYING = (
@@ -77,18 +78,49 @@ def test_a_program_that_waits_or_reports_is_not_accused(program: Callable[[Broke
     assert outcomes <= {Outcome.WAITING, Outcome.ERROR}, report_text(result)
 
 
-def test_a_partition_without_a_leader_has_none_in_the_metadata_until_the_program_is_started_again() -> None:
+def leader_of(broker: Broker) -> tuple[int, int]:
+    """Return the leader of the partition in the metadata, and its error code."""
+    client = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    (partition,) = client.list_topics("orders", timeout=20).topics["orders"].partitions.values()
+    return partition.leader, partition.error.code() if partition.error else KafkaError.NO_ERROR
+
+
+def send_or_fail(broker: Broker) -> None:
+    """Send an event. Raises RuntimeError."""
+    send(broker, [b"a"], **{"message.timeout.ms": 3000})
+
+
+def read_or_fail(broker: Broker) -> None:
+    """Read an event as a member of a group, and commit it. Raises RuntimeError without one."""
+    config = {"group.id": "read", "auto.offset.reset": "earliest"}
+    with closing(Consumer({"bootstrap.servers": broker.bootstrap_servers, **config, **QUICK})) as consumer:
+        consumer.subscribe(["orders"])
+        message = consumer.poll(3)
+        if message is None or message.error() is not None:
+            raise RuntimeError("no order came")
+        consumer.commit(message=message, asynchronous=False)
+
+
+@pytest.mark.parametrize(
+    ("request_", "program", "how"),
+    [
+        ("Produce to orders-0", send_or_fail, How(topics=["orders"], restarts=1)),
+        ("Fetch", read_or_fail, How(groups=["read"], prepare=fill, restarts=1)),
+    ],
+    ids=["Produce", "Fetch"],
+)
+def test_a_partition_without_a_leader_has_none_in_the_metadata_until_the_program_is_started_again(
+    request_: str, program: Callable[[Broker], object], how: How
+) -> None:
     seen: list[tuple[int, int]] = []
 
-    def program(broker: Broker) -> None:
+    def watched(broker: Broker) -> None:
         try:
-            send(broker, [b"a"], **{"message.timeout.ms": 3000})
+            program(broker)
         finally:
-            client = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-            for each in client.list_topics("orders", timeout=20).topics["orders"].partitions.values():
-                seen.append((each.leader, each.error.code() if each.error else KafkaError.NO_ERROR))
+            seen.append(leader_of(broker))
 
-    judgement = judged("partition without a leader: Produce to orders-0", program, topics=["orders"], restarts=1)
+    judgement = judged(f"partition without a leader: {request_}", watched, **how)
 
     assert judgement.outcome is Outcome.HELD
     assert seen[-2:] == [(-1, KafkaError.LEADER_NOT_AVAILABLE), (1, KafkaError.NO_ERROR)]

@@ -23,6 +23,7 @@ from .shapes import (
     franz_go,
     idempotent_producer,
     keyed_producer,
+    other_languages,
     outbox_relay,
     plain_producer,
     readers,
@@ -65,6 +66,7 @@ SHAPES = (
     franz_go.PRODUCER,
     franz_go.SYNC_PRODUCER,
     franz_go.COPIER,
+    *other_languages.SHAPES,
 )
 # Sessions are short, so that a trial does not wait for one.
 CONFIG = {"group.min.session.timeout.ms": "1"}

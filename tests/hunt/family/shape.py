@@ -11,8 +11,10 @@ from .defect import Defect
 from .world import World
 
 CONFLUENT, AIOKAFKA, KAFKA_PYTHON = OF_PYTHON = ("confluent-kafka", "aiokafka", "kafka-python")
-FRANZ_GO = "franz-go"
-CLIENTS = (*OF_PYTHON, FRANZ_GO)
+FRANZ_GO, JAVA, KAFKAJS = OF_OTHER_LANGUAGES = ("franz-go", "Java", "kafkajs")
+# What a machine must have for the programs of another language.
+NEEDED = {FRANZ_GO: ("go",), JAVA: ("java", "javac", "mvn"), KAFKAJS: ("node", "npm")}
+CLIENTS = (*OF_PYTHON, *OF_OTHER_LANGUAGES)
 # aiokafka has one request for a partition in flight.
 WITH_MANY_IN_FLIGHT = (CONFLUENT, KAFKA_PYTHON)
 # What a program can overlook whenever it has sent something.

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from ...runtimes import need
 from .__main__ import chosen, recall, rows_of, summary
 from .defect import Defect
 from .hunting import Row, hunted_apart
 from .programs import PROGRAMS, TWINS, Program
-from .shape import FRANZ_GO, OF_PYTHON
+from .shape import NEEDED, OF_OTHER_LANGUAGES, OF_PYTHON
 
 # Trials, of programs whose defect is shown by one of the first.
 SLICE = "12"
@@ -133,9 +134,11 @@ def test_sample_of_the_family_is_found_and_no_twin_accused() -> None:
     assert recall(rows) >= 0.95, wrong(rows)
 
 
-@pytest.mark.go
 @pytest.mark.hunt
-def test_defects_of_programs_that_are_processes_are_found() -> None:
-    programs = chosen([each for each in PROGRAMS if each.client == FRANZ_GO], 3, SEED)
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("client", OF_OTHER_LANGUAGES)
+def test_defects_of_programs_of_another_language_are_found(client: str) -> None:
+    need(*NEEDED[client], group=client)
+    programs = chosen([each for each in PROGRAMS if each.client == client], 3, SEED)
 
     assert not wrong(list(hunted_apart(programs, "60s", SEED, 2)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 from fauxka.testing import Broker
@@ -15,6 +16,7 @@ from fauxka.testing import Broker
 from .clients.client import Client, Delivery, Failed, Place, Reader, Reading, Record, Sender, Sending, wait_for_all
 from .defect import Defect
 
+Configuration = Literal["short", "default"]
 ORDERS, COPIES = "orders", "copies"
 PLACE = Place(ORDERS, 0)
 EVENTS = (b"one coffee", b"two teas", b"three cakes")
@@ -41,12 +43,14 @@ _kept: WeakKeyDictionary[Broker, Kept] = WeakKeyDictionary()
 class World:
     """The client, the broker and the defect of a run.
 
-    client: None for a program of another language. defect: None for the twin.
+    client: None for a program of another language. defect: None for the twin. configuration: of the client of another
+    language: "short" for short waits, or "default".
     """
 
     client: Client | None
     broker: Broker
     defect: Defect | None
+    configuration: Configuration = "short"
 
     @property
     def kept(self) -> Kept:

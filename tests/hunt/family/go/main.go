@@ -16,17 +16,25 @@ import (
 const (
 	orders, copies, group = "orders", "copies", "copy"
 	// As in clients/client.py.
-	callMax, requestMax, deliveryMax, retryPause = 6 * time.Second, time.Second, 3 * time.Second, 20 * time.Millisecond
-	sessionMax, heartbeat                        = 3 * time.Second, 300 * time.Millisecond
+	requestMax, deliveryMax, retryPause = time.Second, 3 * time.Second, 20 * time.Millisecond
+	sessionMax, heartbeat               = 3 * time.Second, 300 * time.Millisecond
 	// Of a program that does not wait long enough.
 	short = 800 * time.Millisecond
 )
 
 var events = []string{"one coffee", "two teas", "three cakes"}
 
-var defect string
+var (
+	defect string
+	// Whether the client has its default configuration.
+	isDefault = os.Getenv("FAMILY_CONFIGURATION") == "default"
+	callMax   = 6 * time.Second
+)
 
 func main() {
+	if isDefault {
+		callMax = time.Minute
+	}
 	shapes := map[string]func() error{"producer": sendTogether, "sync producer": sendEach, "copier": copyAll}
 	defect = os.Args[2]
 	if err := shapes[os.Args[1]](); err != nil {
@@ -36,8 +44,11 @@ func main() {
 }
 
 func connected(options ...kgo.Opt) (*kgo.Client, error) {
+	options = append(options, kgo.SeedBrokers(os.Getenv("KAFKA_BOOTSTRAP_SERVERS")))
+	if isDefault {
+		return kgo.NewClient(options...)
+	}
 	return kgo.NewClient(append(options,
-		kgo.SeedBrokers(os.Getenv("KAFKA_BOOTSTRAP_SERVERS")),
 		kgo.RecordDeliveryTimeout(deliveryMax),
 		kgo.ProduceRequestTimeout(requestMax),
 		kgo.RequestTimeoutOverhead(requestMax),
@@ -125,15 +136,17 @@ func sent(client *kgo.Client, event string) error {
 
 // copyAll copies each order as a member of a group, and commits what is copied.
 func copyAll() error {
-	client, err := connected(
+	options := []kgo.Opt{
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(orders),
 		kgo.DisableAutoCommit(),
-		kgo.SessionTimeout(sessionMax),
-		kgo.RebalanceTimeout(sessionMax),
-		kgo.HeartbeatInterval(heartbeat),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-	)
+	}
+	if !isDefault {
+		short := []kgo.Opt{kgo.SessionTimeout(sessionMax), kgo.RebalanceTimeout(sessionMax), kgo.HeartbeatInterval(heartbeat)}
+		options = append(options, short...)
+	}
+	client, err := connected(options...)
 	if err != nil {
 		return err
 	}

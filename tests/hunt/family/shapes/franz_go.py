@@ -12,13 +12,12 @@ from fauxka.testing.hunting.arguments import How
 
 from ..clients.client import Failed
 from ..defect import Defect
+from ..runtime import defect_of, seconds_of
 from ..shape import FRANZ_GO, Shape
 from ..world import COPIES, ORDERS, World, fill
 
 _FOLDER = Path(__file__).parent.parent / "go"
 _BINARY = Path.home() / ".cache" / "fauxka" / "family-go"
-# A program gives up before that.
-_SECONDS_MAX = 20
 
 
 @cache
@@ -33,15 +32,15 @@ def _running(name: str) -> Callable[[World], None]:
     """Return what runs the program of this shape. It raises Failed if that ends with an error."""
 
     def run(world: World) -> None:
-        defect = "none" if world.defect is None else world.defect.name
-        address = {"KAFKA_BOOTSTRAP_SERVERS": world.broker.bootstrap_servers}
+        address = world.broker.bootstrap_servers
+        variables = {"KAFKA_BOOTSTRAP_SERVERS": address, "FAMILY_CONFIGURATION": world.configuration}
         try:
             ended = subprocess.run(
-                [str(binary()), name, defect],
-                env=os.environ | address,
+                [str(binary()), name, defect_of(world)],
+                env=os.environ | variables,
                 capture_output=True,
                 text=True,
-                timeout=_SECONDS_MAX,
+                timeout=seconds_of(world),
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
