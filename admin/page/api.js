@@ -1,5 +1,7 @@
 // Calls of the admin API, and its stream of events. The token is asked for once and kept for the tab.
 
+import { takeSlot } from "./stream_slot.js";
+
 const TOKEN_KEY = "fauxka-token";
 const RETRY_MS = [250, 500, 1000, 2000, 5000];
 
@@ -71,9 +73,9 @@ export class Api {
   }
 
   /**
-   * Receive events while the page is shown, and connect again when the connection ends. A browser has six connections to a
-   * host, so a hidden page holds none.
-   * onEvent(name, data); onState("connecting" | "live" | "lost", error).
+   * Receive events while the page is shown, and connect again when the connection ends. A hidden page holds no connection,
+   * and a window waits while others have all the slots of stream_slot.js.
+   * onEvent(name, data); onState("connecting" | "waiting" | "live" | "lost", error).
    */
   async stream(onEvent, onState) {
     let lastId = null;
@@ -85,7 +87,9 @@ export class Api {
       await untilShown();
       const ended = new AbortController();
       document.addEventListener("visibilitychange", () => ended.abort(), { signal: ended.signal });
+      const release = await takeSlot(ended.signal, () => onState("waiting", null));
       try {
+        ended.signal.throwIfAborted();
         onState("connecting", null);
         const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: ended.signal });
         for await (const event of eventsOf(response.body)) {
@@ -108,6 +112,8 @@ export class Api {
         if (!ended.signal.aborted) onState("lost", null);
       } catch (error) {
         if (!ended.signal.aborted) onState("lost", error);
+      } finally {
+        release?.();
       }
       if (ended.signal.aborted) {
         failures = -1;

@@ -79,15 +79,20 @@ export function whenReleased(place, draw) {
   for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end, { signal: released.signal });
 }
 
-/** Call `work` at most once a frame, after any number of calls. */
-export function oncePerFrame(work) {
+/** Call `work` in a frame after any number of calls, and at most once in `pauseMs`. */
+export function paced(work, pauseMs) {
   let isDue = false;
+  let last = -Infinity;
+  const draw = () => {
+    isDue = false;
+    last = performance.now();
+    work();
+  };
   return () => {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
-      isDue = false;
-      work();
-    });
+    const wait = last + pauseMs - performance.now();
+    if (wait > 0) setTimeout(() => requestAnimationFrame(draw), wait);
+    else requestAnimationFrame(draw);
   };
 }

@@ -31,6 +31,7 @@ const VIEWS = {
       timelineView(journal, {
         id,
         start: startHints(),
+        isLive: true,
         producers: (topic, id) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${id}`, Infinity),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),

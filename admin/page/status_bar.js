@@ -4,7 +4,12 @@ import { element, fill } from "./dom.js";
 import { durationText, timeText } from "./format.js";
 import { themeButton } from "./theme.js";
 
-const STATES = { connecting: "connecting", live: "live", lost: "no connection" };
+const STATES = {
+  connecting: "connecting",
+  waiting: "waits: five other windows are live, and a browser has no connection for more",
+  live: "live",
+  lost: "no connection",
+};
 // The clock is shown in seconds.
 const TICK_MS = 1000;
 // A real clock that is less than this ahead is not told: the call takes time too.

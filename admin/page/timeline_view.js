@@ -2,7 +2,7 @@
 
 import { button, element, emptyState, fill } from "./dom.js";
 import { countText } from "./format.js";
-import { topicsOf } from "./journal.js";
+import { firstFrom } from "./journal.js";
 import { notify } from "./notices.js";
 import { requestPanel } from "./request_panel.js";
 import { Timeline } from "./timeline.js";
@@ -10,9 +10,9 @@ import { Timeline } from "./timeline.js";
 /**
  * Return the view: `root`, `close()` and `shown()`.
  * options: `id` of the request to open, as text; `producers`, `header` and `likeThis`, as in requestPanel; `start`, nodes that
- * say what to do while there are no requests.
+ * say what to do while there are no requests; `isLive`, whether more requests come.
  */
-export function timelineView(journal, { id = "", producers, header, likeThis, start = [] } = {}) {
+export function timelineView(journal, { id = "", producers, header, likeThis, start = [], isLive = false } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
   const links = {
@@ -30,14 +30,27 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
   const filter = filterForm(journal, (conditions) => timeline.setFilter(conditions));
   const empty = emptyState("No requests", ...start);
   timeline.root.append(empty);
-  timeline.onCount = (shown, all) => {
+  timeline.onCount = (shown) => {
+    const all = timeline.all.length;
     count.textContent = shown === all ? countText(all, "request") : `${shown.toLocaleString("en")} of ${countText(all, "request")}`;
     if (journal.skipped) count.textContent += ` · ${journal.skipped.toLocaleString("en")} older ones not shown`;
+    if (timeline.paused !== null) count.textContent += ` · ${newerCount().toLocaleString("en")} came after the pause`;
     filter.update();
   };
+  const pause = isLive ? button("Pause", () => setPaused(timeline.paused === null)) : null;
+
   let opened = null;
   // The request of the address, until the journal has it: the stream sends it after the page has begun.
   let awaited = Number(id) || null;
+
+  function newerCount() {
+    return journal.entries.length - firstFrom(journal.entries, (timeline.paused.at(-1)?.id ?? 0) + 1);
+  }
+
+  function setPaused(isPaused) {
+    timeline.setPaused(isPaused);
+    pause.textContent = isPaused ? "Resume" : "Pause";
+  }
 
   function openPanel(entry) {
     opened = entry.id;
@@ -61,8 +74,8 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     if (entry === undefined) {
       notify(`Request ${awaited} is no longer kept`, "failed");
     } else {
-      // The timeline selects its rows in the next frame, and this one must be among them to be shown.
-      timeline.select();
+      // The timeline draws its requests later, and this one must be among them to be shown.
+      timeline.update();
       timeline.jump(entry.id);
     }
     awaited = null;
@@ -86,6 +99,7 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
       filter.root,
       element("span", { class: "spacer" }),
       count,
+      pause,
       laneChoice(timeline),
       element(
         "span",
@@ -96,12 +110,12 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     ),
     element("div", { class: "timeline-and-panel" }, timeline.root, panel),
   );
-  timeline.select();
+  timeline.update();
   return {
     root,
     shown() {
       // Outside of the document it could not scroll.
-      if (timeline.isFollowing) timeline.toEnd();
+      timeline.measure();
       openAwaited();
     },
     close() {
@@ -156,17 +170,12 @@ function filterForm(journal, onChange) {
 
   let offered = "";
   function update() {
-    const apis = new Set();
-    const topics = new Set();
-    for (const entry of journal.entries) {
-      apis.add(entry.api);
-      for (const name of topicsOf(entry)) topics.add(name);
-    }
-    const found = JSON.stringify([[...apis].sort(), [...topics].sort()]);
-    if (found === offered) return;
-    offered = found;
-    offer(api, "any API", apis);
-    offer(topic, "any topic", topics);
+    const { apis, topics } = journal;
+    const version = `${apis.version} ${topics.version}`;
+    if (version === offered) return;
+    offered = version;
+    offer(api, "any API", new Set(apis.names));
+    offer(topic, "any topic", new Set(topics.names));
   }
   update();
   return { root: form, update };
