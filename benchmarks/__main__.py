@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 from . import (
@@ -110,8 +111,6 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         return instructions.main()
     if arguments.growth:
         return growth.main(names, rounds)
-    if arguments.page:
-        return run_page(names, rounds)
     if arguments.container_start:
         return run_container_start(arguments.container_start, rounds)
     for is_chosen, benchmark in (
@@ -121,6 +120,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         (arguments.fixture, fixture.main),
         (arguments.nodes, nodes.main),
         (arguments.tls, tls.main),
+        (arguments.page, partial(run_page, names)),
     ):
         if is_chosen:
             return benchmark(rounds)

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from fauxka.admin.page_files import FOLDER
+from fauxka.admin.page_sources import FOLDER
 from fauxka.client.broker_connection import BrokerConnection
 from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey

@@ -50,9 +50,11 @@ const navigation = new Navigation(VIEWS, document.getElementById("views"), docum
 const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
 
 function startHints() {
+  const address = element("code", {}, "the broker");
+  bar.loaded.then(() => address.replaceChildren(bar.bootstrap));
   return [
     element("p", {}, "Requests appear here as clients send them."),
-    element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), "."),
+    element("p", {}, "Point a client at ", address, "."),
   ];
 }
 
@@ -77,6 +79,6 @@ function connected(state, error) {
   for (const part of PARTS) navigation.changed(part, null);
 }
 
-await bar.load();
+bar.load();
 navigation.show();
 api.stream(received, connected);

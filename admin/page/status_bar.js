@@ -20,6 +20,10 @@ export class StatusBar {
   constructor(place, api) {
     this.api = api;
     this.bootstrap = null;
+    // Fulfilled when the broker's address is known.
+    this.loaded = new Promise((resolve) => {
+      this.addressRead = resolve;
+    });
     this.clock = null;
     this.state = element("span", { class: "state is-connecting", role: "status" }, STATES.connecting);
     this.address = element("code", { class: "address" });
@@ -42,6 +46,7 @@ export class StatusBar {
       const nodes = await this.api.list("/v1/nodes");
       this.bootstrap = nodes.map((node) => node.bootstrap).join(",");
       this.address.textContent = this.bootstrap;
+      this.addressRead();
       document.title = `fauxka ${this.bootstrap}`;
       await this.readClock();
     } catch (error) {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from fauxka.admin.report.joined_script import join_modules
-from fauxka.admin.report.report_page import page_modules
+from fauxka.admin.joined_script import join_modules
+from fauxka.admin.page_sources import page_modules
 
 from ..admin.admin_client import AdminClient
 from ..broker.topic_client import TOPIC
@@ -25,7 +25,6 @@ PAGE_BYTES_MAX = 500_000
 DATA = re.compile(rb'<script type="application/json" id="report">(.*?)</script>', re.DOTALL)
 HOSTILE = "</script><script>document.title='broken'</script><!--<b>"
 # Runs when the page of a running broker is loaded, and awaits the broker there.
-MAIN = "main.js"
 # Returns the syntax error of a script, or null.
 READ = "(text) => { try { new Function(text); return null; } catch (error) { return String(error); } }"
 
@@ -125,7 +124,7 @@ def test_content_security_policy_runs_no_other_script(browser: Browser, broker: 
         expect(page).to_have_title(re.compile("^fauxka "))
 
 
-@pytest.mark.parametrize("name", sorted(page_modules().keys() - {MAIN}))
+@pytest.mark.parametrize("name", sorted(page_modules()))
 def test_every_module_joins_to_a_script_that_a_browser_reads(name: str, browser: Browser) -> None:
     script = join_modules(page_modules(), name)
 
