@@ -5,6 +5,7 @@ import { Api } from "./api.js";
 import { headerOf } from "./batch_header.js";
 import { askForToken } from "./dialogs.js";
 import { element } from "./dom.js";
+import { EventStream } from "./event_stream.js";
 import { faultsView } from "./faults_view.js";
 import { groupsView } from "./groups_view.js";
 import { Journal } from "./journal.js";
@@ -32,7 +33,7 @@ const VIEWS = {
         id,
         start: startHints(),
         isLive: true,
-        producers: (topic, id) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${id}`, Infinity),
+        producers: (topic, producerId) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${producerId}`, Infinity),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),
       }),
@@ -81,4 +82,4 @@ function connected(state, error) {
 
 bar.load();
 navigation.show();
-api.stream(received, connected);
+new EventStream(api, received, connected).run();

@@ -29,7 +29,10 @@ export class Overview {
     // What the strip shows, and what it is to show.
     this.painted = "";
     this.requests = null;
-    this.paintSoon = paced(() => this.paint(), PAINT_MS);
+    // The colours of a theme are read once: each takes a calculation of the styles.
+    this.theme = null;
+    this.colors = null;
+    this.paintSoon = paced(() => this.paint(), () => PAINT_MS);
   }
 
   dragged(event, isPressed) {
@@ -50,7 +53,7 @@ export class Overview {
 
   paint() {
     const { clientHeight: height } = this.root;
-    const theme = document.documentElement.dataset.theme ?? "";
+    const theme = `${document.documentElement.dataset.theme ?? ""} ${matchMedia("(prefers-color-scheme: dark)").matches}`;
     const painted = JSON.stringify([this.requests.version, height, devicePixelRatio, theme]);
     if (!height || painted === this.painted) return;
     this.painted = painted;
@@ -60,7 +63,9 @@ export class Overview {
     const context = this.strip.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const { entries } = this.requests;
-    const colors = colorsOf(this.root);
+    if (theme !== this.theme) this.colors = colorsOf(this.root);
+    this.theme = theme;
+    const { colors } = this;
     const step = height / Math.max(entries.length, height / 6);
     // Many requests share a line: one of each tone is drawn there.
     const isDense = step < 2;

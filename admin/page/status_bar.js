@@ -22,7 +22,7 @@ export class StatusBar {
     this.bootstrap = null;
     // Fulfilled when the broker's address is known.
     this.loaded = new Promise((resolve) => {
-      this.addressRead = resolve;
+      this.addressRead = () => resolve(null);
     });
     this.clock = null;
     this.state = element("span", { class: "state is-connecting", role: "status" }, STATES.connecting);

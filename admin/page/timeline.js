@@ -13,8 +13,9 @@ const HEIGHT_DEFAULT = 4;
 // Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows: all of
 // them would be new ones.
 const MARGIN_ROWS = 6;
-// New requests are drawn this often. Nobody reads more.
+// New requests are drawn this often; the other one if so many come that each time all rows in view are new.
 const UPDATE_MS = 250;
+const BUSY_UPDATE_MS = 500;
 // Changes that wait for a frame. With more, all requests are selected again.
 const CHANGES_MAX = 100;
 // A chart that is scrolled to within this of its end follows new requests.
@@ -33,6 +34,8 @@ export class Timeline {
   constructor(journal, onSelect) {
     this.journal = journal;
     this.onSelect = onSelect;
+    /** @type {((shown: number) => void) | null} called with the number of shown requests after each change */
+    this.onCount = null;
     this.requests = new ShownRequests();
     this.zoom = HEIGHT_DEFAULT;
     this.rows = new Map();
@@ -42,6 +45,8 @@ export class Timeline {
     this.paused = null;
     // Changes of the journal since the last update; null if all requests must be selected again.
     this.changes = null;
+    // Whether the last update had more new requests than are in view.
+    this.isBusy = false;
     // The newest request that was in view while the chart followed.
     this.seen = 0;
     // Of the chart, in pixels. They are kept here because reading them from the document costs a layout.
@@ -49,8 +54,8 @@ export class Timeline {
     this.width = 0;
     this.height = 0;
     this.build();
-    this.draw = paced(() => this.render(), 0);
-    this.updateSoon = paced(() => this.update(), UPDATE_MS);
+    this.draw = paced(() => this.render(), () => 0);
+    this.updateSoon = paced(() => this.update(), () => (this.isBusy ? BUSY_UPDATE_MS : UPDATE_MS));
     this.resized = new ResizeObserver(() => this.measure());
     this.resized.observe(this.scroller);
     this.changed = (change) => this.received(change);
@@ -157,9 +162,12 @@ export class Timeline {
 
   takeChanges() {
     const anchor = this.anchor();
+    const newest = this.requests.entries.at(-1)?.id ?? 0;
     if (this.changes === null) this.requests.reset(this.all);
     else for (const change of this.changes) this.requests.apply(change);
     this.changes = [];
+    const { entries } = this.requests;
+    this.isBusy = (entries.length - firstFrom(entries, newest + 1)) * this.rowHeight > this.height;
     this.moveTo(this.isFollowing ? Infinity : this.placeOf(anchor));
   }
 

@@ -11,6 +11,8 @@ import { Timeline } from "./timeline.js";
  * Return the view: `root`, `close()` and `shown()`.
  * options: `id` of the request to open, as text; `producers`, `header` and `likeThis`, as in requestPanel; `start`, nodes that
  * say what to do while there are no requests; `isLive`, whether more requests come.
+ * @param {any} journal
+ * @param {Record<string, any>} [options]
  */
 export function timelineView(journal, { id = "", producers, header, likeThis, start = [], isLive = false } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
@@ -19,10 +21,10 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     producers,
     header,
     likeThis,
-    jump(id) {
+    jump(requestId) {
       // The button that was pressed is about to go away.
       timeline.scroller.focus({ preventScroll: true });
-      timeline.jump(id);
+      timeline.jump(requestId);
     },
     close: () => closePanel(),
   };
@@ -163,7 +165,7 @@ function filterForm(journal, onChange) {
 
   function changed() {
     const data = new FormData(form);
-    const conditions = Object.fromEntries([...data].map(([name, value]) => [name, value.trim()]));
+    const conditions = Object.fromEntries([...data].map(([name, value]) => [name, String(value).trim()]));
     form.elements.clear.hidden = !Object.values(conditions).some(Boolean);
     onChange(conditions);
   }

@@ -80,10 +80,10 @@ function topicPart(journal, source, topic, eventId) {
   let answer = null;
   async function read() {
     const asked = chosen;
-    const read = await verdictOrError(source, topic, asked);
+    const found = await verdictOrError(source, topic, asked);
     // Another event id was chosen meanwhile.
     if (asked !== chosen) return;
-    answer = read;
+    answer = found;
     draw();
   }
   function draw() {
