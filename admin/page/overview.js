@@ -1,6 +1,6 @@
 // The overview beside the timeline: all requests on one strip, with the faults in their colours, and the visible part.
 
-import { element, paced } from "./dom.js";
+import { element } from "./dom.js";
 import { statusOf, toneOf } from "./journal.js";
 
 const WIDTH = 46;
@@ -32,7 +32,8 @@ export class Overview {
     // The colours of a theme are read once: each takes a calculation of the styles.
     this.theme = null;
     this.colors = null;
-    this.paintSoon = paced(() => this.paint(), () => PAINT_MS);
+    this.paintedAt = -Infinity;
+    this.timer = null;
   }
 
   dragged(event, isPressed) {
@@ -48,15 +49,21 @@ export class Overview {
     const isWhole = !(share < 1);
     this.view.style.top = `${isWhole ? 0 : start * 100}%`;
     this.view.style.height = `${isWhole ? 100 : share * 100}%`;
-    this.paintSoon();
+    // In the frame of the rows, unless the last painting was just before.
+    const wait = this.paintedAt + PAINT_MS - performance.now();
+    if (wait <= 0) this.paint();
+    else this.timer ??= setTimeout(() => this.paint(), wait);
   }
 
   paint() {
+    clearTimeout(this.timer);
+    this.timer = null;
     const { clientHeight: height } = this.root;
     const theme = `${document.documentElement.dataset.theme ?? ""} ${matchMedia("(prefers-color-scheme: dark)").matches}`;
     const painted = JSON.stringify([this.requests.version, height, devicePixelRatio, theme]);
     if (!height || painted === this.painted) return;
     this.painted = painted;
+    this.paintedAt = performance.now();
     const ratio = devicePixelRatio;
     this.strip.width = WIDTH * ratio;
     this.strip.height = Math.round(height * ratio);
