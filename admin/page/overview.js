@@ -29,6 +29,7 @@ export class Overview {
     // What the strip shows, and what it is to show.
     this.painted = "";
     this.requests = null;
+    this.height = 0;
     // The colours of a theme are read once: each takes a calculation of the styles.
     this.theme = null;
     this.colors = null;
@@ -43,9 +44,10 @@ export class Overview {
     this.onMove((event.clientY - box.top) / box.height);
   }
 
-  /** Draw the requests, and the part from `start` of the length `share`. */
-  draw(requests, start, share) {
+  /** Draw the requests, and the part in view. height: of the strip, in pixels. start: of the part, 0..1. share: its length. */
+  draw(requests, height, { start, share }) {
     this.requests = requests;
+    this.height = height;
     const isWhole = !(share < 1);
     this.view.style.top = `${isWhole ? 0 : start * 100}%`;
     this.view.style.height = `${isWhole ? 100 : share * 100}%`;
@@ -58,7 +60,7 @@ export class Overview {
   paint() {
     clearTimeout(this.timer);
     this.timer = null;
-    const { clientHeight: height } = this.root;
+    const { height } = this;
     const theme = `${document.documentElement.dataset.theme ?? ""} ${matchMedia("(prefers-color-scheme: dark)").matches}`;
     const painted = JSON.stringify([this.requests.version, height, devicePixelRatio, theme]);
     if (!height || painted === this.painted) return;

@@ -152,23 +152,24 @@ export class Timeline {
     this.updateSoon();
   }
 
-  /** Take the changes of the journal, and draw. */
+  /** Take the changes of the journal, and draw. The texts come first: all of a frame is one layout. */
   update() {
-    if (this.paused === null || this.changes === null) this.takeChanges();
+    const anchor = this.anchor();
+    const isDue = this.paused === null || this.changes === null;
+    if (isDue) this.takeChanges();
     this.showNewer();
     this.root.classList.toggle("is-empty", this.requests.entries.length === 0);
     this.onCount?.(this.requests.entries.length);
+    if (isDue) this.moveTo(this.isFollowing ? Infinity : this.placeOf(anchor));
   }
 
   takeChanges() {
-    const anchor = this.anchor();
     const newest = this.requests.entries.at(-1)?.id ?? 0;
     if (this.changes === null) this.requests.reset(this.all);
     else for (const change of this.changes) this.requests.apply(change);
     this.changes = [];
     const { entries } = this.requests;
     this.isBusy = (entries.length - firstFrom(entries, newest + 1)) * this.rowHeight > this.height;
-    this.moveTo(this.isFollowing ? Infinity : this.placeOf(anchor));
   }
 
   /** Return the first request in view and how far it is scrolled out, in rows; null without one. */
@@ -335,7 +336,8 @@ export class Timeline {
     const present = new Set(rows.values());
     for (const row of [...this.body.children]) if (!present.has(row)) row.remove();
     for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
-    this.overview.draw(this.requests, this.top / (entries.length * height), this.height / (entries.length * height));
+    const whole = entries.length * height;
+    this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });
   }
 
   renderHeads(lanes, columns) {
