@@ -16,12 +16,14 @@ import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
 import { topicsView } from "./topics_view.js";
 import { transactionsView } from "./transactions_view.js";
-import { verdictsOf } from "./verdict_source.js";
+import { Verdicts } from "./verdict_source.js";
+import { badgeOf } from "./verdict_parts.js";
 import { verdictView } from "./verdict_view.js";
 
 const journal = new Journal();
 const api = new Api(askForToken);
 const actions = new Actions(api);
+const verdicts = new Verdicts(api, journal);
 const bar = new StatusBar(document.getElementById("bar"), api);
 
 // By the name in the address. Each returns a view: `root`, `close()` and `changed(part)`, called when a part of the state changed.
@@ -38,11 +40,11 @@ const VIEWS = {
         likeThis: (entry) => likeThis(entry, actions),
       }),
   },
-  topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
+  topics: { label: "Topics", make: (...rest) => topicsView({ api, actions, verdicts }, ...rest) },
   groups: { label: "Groups", make: (id) => groupsView(api, journal, id) },
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
-  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },
+  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdicts, topic, eventId) },
   faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
 };
 const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
@@ -67,6 +69,7 @@ function received(name, data) {
   } else if (name === "changed") {
     for (const [part, names] of Object.entries(data)) {
       bar.changed(part);
+      if (part === "topics") verdicts.ask();
       navigation.changed(part, names);
     }
   }
@@ -77,9 +80,11 @@ function connected(state, error) {
   bar.setConnection(state, error);
   if (state !== "live") return;
   bar.load();
+  verdicts.ask();
   for (const part of PARTS) navigation.changed(part, null);
 }
 
+verdicts.listeners.add(() => navigation.showBadge("verdict", badgeOf(verdicts)));
 bar.load();
 navigation.show();
 new EventStream(api, received, connected).run();

@@ -35,6 +35,11 @@ export class Navigation {
     this.view.shown?.();
   }
 
+  /** Show a mark at the link to a view; null for none. */
+  showBadge(key, badge) {
+    fill(this.links.get(key), this.views[key].label, badge);
+  }
+
   /** Tell the view that a part of the state changed. */
   changed(part, names) {
     this.view?.changed?.(part, names);

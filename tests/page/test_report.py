@@ -52,10 +52,12 @@ def test_report_shows_timeline_verdicts_rules_and_topics_without_a_request(
         page.on("request", lambda request: requested.append(request))
         page.goto(report_of(broker, tmp_path).as_uri())
 
+        expect(page.get_by_role("row", name=TOPIC)).to_contain_text("1 finding")
+        expect(page.get_by_role("link", name="Verdict")).to_have_text("Verdict1")
+        page.get_by_role("link", name="Timeline").click()
         page.get_by_role("option", name="error by rule 1").click()
         expect(page.get_by_role("region", name=re.compile("Request"))).to_contain_text("withheld it from the log")
         page.get_by_role("link", name="Verdict").click()
-        expect(page.get_by_role("row", name=TOPIC)).to_contain_text("1 finding")
         page.get_by_role("link", name=TOPIC).click()
         finding = page.get_by_role("listitem").filter(has_text="Acknowledged and lost")
         expect(finding).to_contain_text("it was acknowledged and not appended")
@@ -96,6 +98,7 @@ def test_texts_from_the_wire_are_shown_and_end_no_element(
 
     assert path.read_bytes().count(b"</script>") == 2
     with opened(browser, path.as_uri(), size=WIDE) as page:
+        page.get_by_role("link", name="Timeline").click()
         expect(page.locator(".lane-head").first).to_have_text(HOSTILE)
         page.get_by_role("link", name="Fault rules").click()
         expect(page.get_by_role("listitem").filter(has_text="document.title")).to_be_visible()
@@ -120,7 +123,7 @@ def test_content_security_policy_runs_no_other_script(browser: Browser, broker: 
 
     refused = "violates the following Content Security Policy directive"
     with opened(browser, path.as_uri(), size=WIDE, expected=(refused,)) as page:
-        expect(page.get_by_role("heading", name="No requests")).to_be_visible()
+        expect(page.get_by_role("heading", name="Verdict")).to_be_visible()
         expect(page).to_have_title(re.compile("^fauxka "))
 
 
