@@ -91,9 +91,9 @@ def measure_start(browser: Browser, url: str) -> Figures:
     """Return the time until the view is drawn, over a slow network."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     session = page.context.new_cdp_session(page)
-    session.send("Network.enable")
+    session.send("Network.enable")  # pyright: ignore[reportUnknownMemberType]
     network = {"offline": False, "latency": LATENCY_MS, "downloadThroughput": BYTES_PER_SECOND, "uploadThroughput": -1}
-    session.send("Network.emulateNetworkConditions", network)
+    session.send("Network.emulateNetworkConditions", network)  # pyright: ignore[reportUnknownMemberType]
     page.add_init_script(VIEW_IS_DRAWN)
     page.goto(url, wait_until="commit")
     page.wait_for_function("() => window.firstContent !== undefined")

@@ -34,7 +34,10 @@ const VIEWS = {
       timelineView(journal, {
         id,
         start: startHints(),
-        isLive: true,
+        earlier: {
+          find: async (requestId) => (await journalAfter(requestId - 1, 1)).find((entry) => entry.id === requestId),
+          before: async (requestId) => (await journalAfter(Math.max(0, requestId - 1 - EARLIER_MAX), EARLIER_MAX)).filter((entry) => entry.id < requestId),
+        },
         producers: (topic, producerId) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${producerId}`, Infinity),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),
@@ -49,8 +52,15 @@ const VIEWS = {
 };
 const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
 
+// Earlier requests that are loaded at a time.
+const EARLIER_MAX = 1000;
 // The parts of the state whose changes the stream tells.
 const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
+
+/** Return a promise of requests after an id, also of those that the page has not. */
+async function journalAfter(since, limit) {
+  return (await api.get(`/v1/journal?since=${since}&limit=${limit}`)).items;
+}
 
 function startHints() {
   const address = element("code", {}, "the broker");

@@ -130,6 +130,15 @@ export class Timeline {
     this.selectAgain();
   }
 
+  /** Pause, and show earlier requests before the others. */
+  showEarlier(earlier) {
+    const [first] = this.all;
+    this.paused = [...earlier, ...this.all];
+    this.isFollowing = false;
+    this.selectAgain();
+    this.scrollTo(firstFrom(this.requests.entries, first.id) * this.rowHeight - this.height);
+  }
+
   selectAgain() {
     this.changes = null;
     this.rows.clear();
@@ -251,12 +260,12 @@ export class Timeline {
     if (!entries.length) return;
     const now = this.requests.indexOf(this.selected);
     const from = now < 0 ? (by > 0 ? -1 : entries.length) : now;
-    this.choose(entries[Math.min(entries.length - 1, Math.max(0, from + by))]);
+    this.choose(this.find(entries[Math.min(entries.length - 1, Math.max(0, from + by))].id));
   }
 
-  /** Return a request; a paused timeline has those that the journal has removed, too. */
+  /** Return a request as it is now, or undefined; a paused timeline has those that the journal has removed, too. */
   find(id) {
-    return this.requests.entries[this.requests.indexOf(id)] ?? this.journal.find(id);
+    return this.journal.find(id) ?? this.requests.entries[this.requests.indexOf(id)];
   }
 
   clicked(event) {

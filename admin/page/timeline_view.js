@@ -10,11 +10,12 @@ import { Timeline } from "./timeline.js";
 /**
  * Return the view: `root`, `close()` and `shown()`.
  * options: `id` of the request to open, as text; `producers`, `header` and `likeThis`, as in requestPanel; `start`, nodes that
- * say what to do while there are no requests; `isLive`, whether more requests come.
+ * say what to do while there are no requests; `earlier`, of a running broker: `find(id)` and `before(id)`
+ * return promises of a request, or undefined, and of a list of the last ones before an id, also of those that the page has not.
  * @param {any} journal
  * @param {Record<string, any>} [options]
  */
-export function timelineView(journal, { id = "", producers, header, likeThis, start = [], isLive = false } = {}) {
+export function timelineView(journal, { id = "", producers, header, likeThis, start = [], earlier } = {}) {
   const panel = element("aside", { class: "side", hidden: true });
   const count = element("output", { class: "count" });
   const links = {
@@ -22,6 +23,10 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     header,
     likeThis,
     jump(requestId) {
+      if (timeline.find(requestId) === undefined) {
+        openEarlier(requestId);
+        return;
+      }
       // The button that was pressed is about to go away.
       timeline.scroller.focus({ preventScroll: true });
       timeline.jump(requestId);
@@ -35,11 +40,13 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
   timeline.onCount = (shown) => {
     const all = timeline.all.length;
     count.textContent = shown === all ? countText(all, "request") : `${shown.toLocaleString("en")} of ${countText(all, "request")}`;
-    if (journal.skipped) count.textContent += ` · ${journal.skipped.toLocaleString("en")} older ones not shown`;
+    if (journal.skipped && timeline.all[0] === journal.entries[0]) count.textContent += ` · ${journal.skipped.toLocaleString("en")} older ones not shown`;
     if (timeline.paused !== null) count.textContent += ` · ${newerCount().toLocaleString("en")} came after the pause`;
+    if (before !== null) before.hidden = (timeline.all[0]?.id ?? 1) === 1;
     filter.update();
   };
-  const pause = isLive ? button("Pause", () => setPaused(timeline.paused === null)) : null;
+  const pause = earlier === undefined ? null : button("Pause", () => setPaused(timeline.paused === null));
+  const before = earlier === undefined ? null : button("Earlier", showEarlier, { hidden: true, title: "Pause, and load earlier requests" });
 
   let opened = null;
   // The request of the address, until the journal has it: the stream sends it after the page has begun.
@@ -52,6 +59,35 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
   function setPaused(isPaused) {
     timeline.setPaused(isPaused);
     pause.textContent = isPaused ? "Resume" : "Pause";
+  }
+
+  async function showEarlier() {
+    try {
+      const found = await earlier.before(timeline.all[0].id);
+      if (!found.length) {
+        notify("No earlier request is kept", "done");
+        return;
+      }
+      timeline.showEarlier(found);
+      pause.textContent = "Resume";
+    } catch (error) {
+      notify(error.message, "failed");
+    }
+  }
+
+  /** Open a request that the timeline does not have. */
+  async function openEarlier(requestId) {
+    try {
+      const entry = await earlier?.find(requestId);
+      if (entry === undefined) {
+        notify(`Request ${requestId} is no longer kept`, "failed");
+        return;
+      }
+      timeline.mark(requestId);
+      openPanel(entry);
+    } catch (error) {
+      notify(error.message, "failed");
+    }
   }
 
   function openPanel(entry) {
@@ -74,7 +110,7 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     const entry = journal.find(awaited);
     if (entry === undefined && journal.entries.at(-1).id < awaited) return;
     if (entry === undefined) {
-      notify(`Request ${awaited} is no longer kept`, "failed");
+      openEarlier(awaited);
     } else {
       // The timeline draws its requests later, and this one must be among them to be shown.
       timeline.update();
@@ -101,6 +137,7 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
       filter.root,
       element("span", { class: "spacer" }),
       count,
+      before,
       pause,
       laneChoice(timeline),
       element(

@@ -1,10 +1,13 @@
 """The timeline while requests come: no blank frame, a pause, and more windows than a browser has connections."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from ..broker.topic_client import TOPIC
-from ..serving_process import Serving
+from ..admin.admin_client import AdminClient
+from ..broker.topic_client import TOPIC, TopicClient
+from ..serving_process import Serving, serving
 from .conftest import WIDE
 from .open_page import opened
 from .test_timeline import produce, requests
@@ -33,6 +36,9 @@ WATCH_FRAMES = """async (until) => {
   return found;
 }"""
 RECORDS = 300
+# The page has 10,000 of the requests, and the journal more.
+KEPT, SHOWN, PRODUCED, PIPELINED = 20_000, 10_000, 10_500, 500
+DELAY = {"match": {"api": "Produce"}, "point": "answering", "action": {"kind": "delay", "ms": 50}}
 # A browser has six connections to a host.
 WINDOWS = 7
 
@@ -81,3 +87,33 @@ def test_window_without_a_connection_says_why_and_goes_on_when_another_one_is_cl
         for window in windows[:2]:
             window.close()
         expect(last.get_by_role("banner").get_by_text("live", exact=True)).to_be_visible()
+
+
+def test_request_that_the_page_has_not_is_loaded_by_address_and_by_page(browser: Browser, tmp_path: Path) -> None:
+    options = ("--admin-port", "0", "--seed-topic", TOPIC, "-c", f"fauxka.journal.requests.max={KEPT}")
+    with serving(tmp_path, *options) as broker:
+        with TopicClient(broker.bootstrap) as client:
+            for first in range(0, PRODUCED, PIPELINED):
+                client.send_produce(*range(first, first + PIPELINED))
+                for _ in range(PIPELINED):
+                    client.receive_produced()
+
+        with opened(browser, f"{broker.admin}/#timeline/3", size=WIDE) as page:
+            panel = page.get_by_role("region", name="Request 3", exact=True)
+            expect(panel).to_contain_text("appended at offset")
+            expect(panel).to_contain_text("Duration")
+            expect(page.locator("output.count")).to_contain_text("older ones not shown")
+            oldest = PRODUCED - SHOWN
+            page.get_by_role("button", name="Earlier").click()
+
+            expect(requests(page).get_by_role("option", name=f"offset {oldest - 1}", exact=False).first).to_be_visible()
+            expect(page.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def test_duration_of_a_delayed_response_says_what_was_injected(page: Page, broker: Serving, admin: AdminClient) -> None:
+    admin.post("/v1/rules", DELAY)
+    produce(broker, 1)
+
+    requests(page).get_by_role("option", name="by rule 1").first.click()
+
+    expect(page.get_by_role("region", name="Request")).to_contain_text("ms injected")

@@ -113,6 +113,28 @@ test("a paused timeline has its requests, also those that the journal has remove
   assert.equal(drawn(timeline).at(-1), 20000);
 });
 
+test("a chosen request is shown as it is now, also before the timeline is drawn again", () => {
+  const chosen = [];
+  const { journal, timeline } = opened([entryOf(1, { answer: "waiting" })]);
+  timeline.onSelect = (entry) => chosen.push(entry.answer);
+
+  journal.add([entryOf(1)]);
+  timeline.move(1);
+
+  assert.deepEqual(chosen, ["written"]);
+});
+
+test("earlier requests come before those of the pause, and the last of them is in view", () => {
+  const { timeline } = opened(entriesOf(1001, 2000));
+
+  timeline.showEarlier(entriesOf(501, 1000));
+
+  assert.equal(timeline.requests.entries.length, 1500);
+  assert.ok(drawn(timeline).includes(1000));
+  assert.equal(timeline.isFollowing, false);
+  assert.deepEqual(missing(timeline), []);
+});
+
 test("a lost response is a broken arrow, and its repetition names it", () => {
   const fault = { kind: "close", point: "applied", rule: 1 };
   const lost = entryOf(1, { batches: [batchOf(0)], faults: [fault], answer: "not_written" });
