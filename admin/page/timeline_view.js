@@ -136,9 +136,6 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
       { class: "tools" },
       filter.root,
       element("span", { class: "spacer" }),
-      count,
-      before,
-      pause,
       laneChoice(timeline),
       element(
         "span",
@@ -148,6 +145,8 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
       ),
     ),
     element("div", { class: "timeline-and-panel" }, timeline.root, panel),
+    // Below the chart: no tool moves when the text grows.
+    element("div", { class: "tools status" }, pause, before, count),
   );
   timeline.update();
   return {
