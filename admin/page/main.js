@@ -95,6 +95,7 @@ function connected(state, error) {
 }
 
 verdicts.listeners.add(() => navigation.showBadge("verdict", badgeOf(verdicts)));
+bar.onLoad = () => navigation.showTitle(`fauxka ${bar.bootstrap}`);
 bar.load();
 navigation.show();
 new EventStream(api, received, connected).run();

@@ -20,6 +20,8 @@ export class StatusBar {
   constructor(place, api) {
     this.api = api;
     this.bootstrap = null;
+    /** @type {(() => void) | null} called when the address is read, which may be another one later */
+    this.onLoad = null;
     // Fulfilled when the broker's address is known.
     this.loaded = new Promise((resolve) => {
       this.addressRead = () => resolve(null);
@@ -47,7 +49,7 @@ export class StatusBar {
       this.bootstrap = nodes.map((node) => node.bootstrap).join(",");
       this.address.textContent = this.bootstrap;
       this.addressRead();
-      document.title = `fauxka ${this.bootstrap}`;
+      this.onLoad?.();
       await this.readClock();
     } catch (error) {
       this.setConnection("lost", error);

@@ -3,6 +3,7 @@
 import { button, element, emptyState, fill } from "./dom.js";
 import { countText } from "./format.js";
 import { firstFrom } from "./journal.js";
+import { addressOf } from "./navigation.js";
 import { notify } from "./notices.js";
 import { requestPanel } from "./request_panel.js";
 import { Timeline } from "./timeline.js";
@@ -96,13 +97,20 @@ export function timelineView(journal, { id = "", producers, header, likeThis, st
     panel.hidden = false;
     fill(panel, requestPanel(entry, journal, links));
     root.classList.add("has-panel");
+    showAddress(entry.id);
   }
 
   function closePanel() {
     opened = null;
     panel.hidden = true;
     root.classList.remove("has-panel");
+    showAddress();
     timeline.scroller.focus();
+  }
+
+  /** Have the address name the request, for a reload or another person. Back leads to the view before. */
+  function showAddress(...rest) {
+    if (earlier !== undefined && root.isConnected) history.replaceState(null, "", addressOf("timeline", ...rest));
   }
 
   function openAwaited() {
