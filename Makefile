@@ -3,7 +3,7 @@
 #   make test        the tests that take minutes at most and need Python packages only
 #   make test-slices a few tests of each slower group
 #   make test-all    all tests with whole counts; one group: make test-all GROUP=java
-#   make check       format, lint, limits of functions, types, layers, import cycles, generated files up to date
+#   make check       format, lint, limits of functions, types, layers, import cycles, generated files, scripts of the page
 #   make plain       delete the compiled modules, so that their sources run, until the next installation
 #   make messages    generate protocol/messages anew
 #   make bench       the benchmarks
@@ -77,6 +77,7 @@ check-sources:
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/generate_config_page.py --check
 	$(BIN)/python tools/generate_fault_tables.py --check
+	$(BIN)/python tools/check_page.py
 
 check-lock:
 	rm -rf $(VENV)/locked && cp -r requirements $(VENV)/locked

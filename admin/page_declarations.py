@@ -1,6 +1,6 @@
 """The module of the page with what actions declare: their families and recipes. It is made when it is asked for.
 
-The page imports it like any file of its folder: `import { RECIPES } from "./declared.js"`.
+A module of the page imports it like any file of its folder: `import { RECIPES } from "./declared.js"`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Collection, Mapping
+from functools import partial
 from pathlib import Path
 
 from . import (
@@ -27,6 +28,8 @@ from .load_program import LoadError
 from .measurement import Figures, measure, medians
 from .targets import TARGETS, Target, running
 
+# The parts of --page, whose module needs the package playwright.
+PAGE_PARTS = ("start", "live", "heap")
 # The part of --pipeline that audits logs of several sizes.
 SCALE = "scale"
 TARGET_NAMES = [target.name for target in TARGETS]
@@ -55,6 +58,8 @@ def parts_of(arguments: argparse.Namespace) -> Collection[str]:
         return growth.PARTS
     if arguments.soak:
         return soak.PARTS
+    if arguments.page:
+        return PAGE_PARTS
     return (*pipeline.PARTS, SCALE) if arguments.pipeline else TARGET_NAMES
 
 
@@ -88,7 +93,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     names = (
         f"any of: {'; '.join(TARGET_NAMES)}; with --disk: {'; '.join(disk.PARTS)}; "
-        f"--growth: {'; '.join(growth.PARTS)}; --soak: {'; '.join(soak.PARTS)}"
+        f"--growth: {'; '.join(growth.PARTS)}; --soak: {'; '.join(soak.PARTS)}; --page: {'; '.join(PAGE_PARTS)}"
     )
     parser.add_argument("names", nargs="*", help=names)
     return parser
@@ -115,7 +120,7 @@ def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
         (arguments.fixture, fixture.main),
         (arguments.nodes, nodes.main),
         (arguments.tls, tls.main),
-        (arguments.page, run_page),
+        (arguments.page, partial(run_page, names)),
     ):
         if is_chosen:
             return benchmark(rounds)
@@ -129,11 +134,11 @@ def run_container_start(image: str, rounds: int) -> Mapping[str, Figures]:
     return container_start.main(image, rounds)
 
 
-def run_page(rounds: int) -> Mapping[str, Figures]:
+def run_page(names: list[str], rounds: int) -> Mapping[str, Figures]:
     """Run the benchmark of the page, and load the package playwright for it."""
     from . import page
 
-    return page.main(rounds)
+    return page.main(names, rounds)
 
 
 def record_counts(text: str) -> tuple[int, ...]:

@@ -100,9 +100,24 @@ FIXTURE_GOALS = (
 PAGE_KB = "page as a browser receives it, KB"
 FIRST_TIMELINE_MS = "first timeline of 10,000 requests, ms"
 FRAMES_P99_MS = "scrolling: p99 of ms between frames"
-HEAP_RATIO = "heap a minute later, ratio"
+HEAP_RATIO = "heap ten minutes later, ratio"
+FIRST_CONTENT_MS = "first content with 150 ms and 1.6 Mbit/s, ms"
+
+
+def blank_frames(rate: int) -> str:
+    """Return the name of the figure at a rate in requests a second."""
+    return f"{rate:,} requests/s: blank frames, %"
+
+
+def page_cpu(rate: int) -> str:
+    """Return the name of the figure at a rate in requests a second."""
+    return f"{rate:,} requests/s: processor time of the browser, s a minute"
+
+
 PAGE_GOALS = (
     Goal(FAUXKA, PAGE_KB, 150, is_at_least=False, reference=None),
+    Goal(FAUXKA, FIRST_CONTENT_MS, 1500, is_at_least=False, reference=None),
+    *(Goal(FAUXKA, blank_frames(rate), 0, is_at_least=False, reference=None) for rate in (0, 100, 300, 1000)),
     # Every second frame of 60 Hz.
     Goal(FAUXKA, FRAMES_P99_MS, 34, is_at_least=False, reference=None),
     Goal(FAUXKA, HEAP_RATIO, 1.1, is_at_least=False, reference=None),

@@ -1,11 +1,14 @@
-"""Measures the page of the admin API in headless Chromium: `python -m benchmarks --page`.
+"""Measures the page of the admin API in headless Chromium: `python -m benchmarks --page [PART ...]`.
+
+start: weight, first timeline and frames while it scrolls. live: blank frames and processor time while requests come,
+and the start over a slow network (page_live.py). heap: memory over ten minutes.
 
 - Weight: all files of the page, as they are in the package and as a browser receives them.
 - First timeline: from the start of the navigation until the first requests are drawn, with a new browser context.
 - Frames: while the timeline of REQUESTS requests scrolls from end to end at three zooms, and while it stands at its end
   and new requests come. A frame of 60 Hz has 16.7 ms; the work of the page in it is measured too.
-- Memory: the JavaScript heap after collections of garbage, before and after a minute of EVENTS_PER_SECOND requests. The
-  journal of the page is full before.
+- Memory: the JavaScript heap after collections of garbage, before and after ten minutes of EVENTS_PER_SECOND requests.
+  The journal of the page is full before.
 
 Every 50th response is lost, and its request is repeated.
 """
@@ -13,6 +16,7 @@ Every 50th response is lost, and its request is repeated.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -23,7 +27,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from fauxka.admin.page_files import FOLDER
+from fauxka.admin.page_sources import FOLDER
 from fauxka.client.broker_connection import BrokerConnection
 from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.api_keys import ApiKey
@@ -32,15 +36,19 @@ from fauxka.protocol.messages.produce import PartitionProduceData, ProduceReques
 
 from . import goals, report
 from .measurement import Figures, medians
+from .page_live import measure_live, measure_start
+from .process_tree import process_ids, program_of
 from .targets import FAUXKA, Target, running
 
 HOST = "127.0.0.1"
 TOPIC = "orders"
 VERSION = 9
 REQUESTS = 10_000
+# Requests beyond a full journal remove others, which a page does in steps.
+FULL = REQUESTS + REQUESTS // 10
 LOST_EVERY = 50
 EVENTS_PER_SECOND = 200
-MINUTE = 60.0
+HEAP_SECONDS = 600.0
 ZOOMS_OUT = (0, 2, 4)
 RULE = {
     "match": {"api": "Produce", "topic": TOPIC},
@@ -70,11 +78,11 @@ FRAMES = """async ({ isScrolling }) => {
   }
   return found;
 }"""
-HEAP = "() => { window.gc(); window.gc(); return performance.memory.usedJSHeapSize; }"
+HEAP_BYTES = "() => { window.gc(); window.gc(); return performance.memory.usedJSHeapSize; }"
 
 
-def main(round_count: int) -> dict[str, Figures]:
-    """Measure, and print the table and the goals. Raises SystemExit if chromium is missing."""
+def main(names: list[str], round_count: int) -> dict[str, Figures]:
+    """Measure the named parts, or all; print the table and the goals. Raises SystemExit if chromium is missing."""
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("--page needs chromium")
@@ -83,10 +91,12 @@ def main(round_count: int) -> dict[str, Figures]:
         # A sandbox of the browser's own cannot start as root.
         arguments = ["--no-sandbox", "--js-flags=--expose-gc", "--enable-precise-memory-info"]
         browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
-        rounds = [_with_broker(browser, _speed) for _ in range(round_count)]
-        memory = _with_broker(browser, _memory)
+        figures: Figures = {}
+        for name in names or PARTS:
+            rounds = [_with_broker(browser, PARTS[name]) for _ in range(1 if name == HEAP else round_count)]
+            figures |= medians(rounds)
         browser.close()
-    results = {FAUXKA: {**_weight(), **medians(rounds), **memory}}
+    results = {FAUXKA: figures}
     print(report.table(results), report.checklist(results, goals.PAGE_GOALS), sep="\n\n")
     return results
 
@@ -108,16 +118,13 @@ def _with_broker(browser: Browser, measured: Callable[[Browser, int], Figures]) 
             return measured(browser, broker.port)
 
 
-def _weight() -> Figures:
-    return {"page as files, KB": sum(file.stat().st_size for file in FOLDER.iterdir()) / 1000}
-
-
 def _speed(browser: Browser, port: int) -> Figures:
     _produce(port, REQUESTS)
     # The first context of a browser starts a process.
     _opened(browser, port).context.close()
     page = _opened(browser, port)
     figures: Figures = {
+        "page as files, KB": sum(file.stat().st_size for file in FOLDER.iterdir()) / 1000,
         goals.PAGE_KB: page.evaluate(
             "() => performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
             ".filter((each) => !each.name.includes('/v1/')).reduce((sum, each) => sum + each.encodedBodySize, 0)"
@@ -144,27 +151,40 @@ def _speed(browser: Browser, port: int) -> Figures:
     return figures
 
 
-def _memory(browser: Browser, port: int) -> Figures:
+def _live(browser: Browser, port: int) -> Figures:
+    page = _opened_full(browser, port)
+    # The process of this session's browser: the driver of playwright starts it.
+    browser_id = next(each for each in process_ids(os.getpid()) if program_of(each) == "chromium")
+    live = measure_live(page, browser_id, lambda count, first: _produce(port, count, first), FULL)
+    page.context.close()
+    return live | measure_start(browser, f"http://{HOST}:{port + 1}/")
+
+
+def _opened_full(browser: Browser, port: int) -> Page:
+    """Return the page with a full journal, from which new requests remove others."""
     _produce(port, REQUESTS)
     page = _opened(browser, port)
     page.wait_for_function(f"() => document.querySelector('.count').textContent.includes('{REQUESTS:,}')")
-    # Requests beyond a full journal remove others, which a page does in steps.
-    first = REQUESTS + REQUESTS // 10
-    _produce(port, first - REQUESTS, first=REQUESTS)
+    _produce(port, FULL - REQUESTS, first=REQUESTS)
     page.wait_for_timeout(2000)
-    before = page.evaluate(HEAP)
+    return page
+
+
+def _memory(browser: Browser, port: int) -> Figures:
+    page = _opened_full(browser, port)
+    before = page.evaluate(HEAP_BYTES)
     sent, begin = 0, time.monotonic()
     frames: list[float] = []
-    while (seconds := time.monotonic() - begin) < MINUTE:
+    while (seconds := time.monotonic() - begin) < HEAP_SECONDS:
         due = round(seconds * EVENTS_PER_SECOND) - sent
-        _produce(port, due, first=first + sent)
+        _produce(port, due, first=FULL + sent)
         sent += due
         frames += [each[0] for each in page.evaluate(FRAMES, {"isScrolling": False})]
     page.wait_for_timeout(2000)
-    after = page.evaluate(HEAP)
+    after = page.evaluate(HEAP_BYTES)
     return {
         "heap with a full journal, MiB": before / MIB,
-        "heap a minute later, MiB": after / MIB,
+        "heap ten minutes later, MiB": after / MIB,
         goals.HEAP_RATIO: after / before,
         "new requests: median of ms between frames": statistics.median(frames),
         "new requests: p99 of ms between frames": _p99(frames),
@@ -207,3 +227,7 @@ def _produce(port: int, count: int, first: int = 0) -> None:
 
 def _connection(port: int) -> BrokerConnection:
     return BrokerConnection(HOST, port, timeout_seconds=TIMEOUT_SECONDS, response_bytes_max=RESPONSE_BYTES_MAX)
+
+
+HEAP = "heap"
+PARTS: dict[str, Callable[[Browser, int], Figures]] = {"start": _speed, "live": _live, HEAP: _memory}

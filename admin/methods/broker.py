@@ -235,16 +235,14 @@ class BrokerMethods(NodeMethods):
         state = run.BrokerState(topics=topics, verdicts=[], unjudged={}, rules=[], files=[])
         state.rules = self.faults.infos()
         state.files = self.files.infos()
-        for name in names[: run.VERDICTS_MAX]:
+        for name in names:
             with state.noting_unjudged(name):
                 verdict = self.verdict(name)
                 state.verdicts.append(verdict)
-        group_ids = run.judged_groups(entries, self.groups.list())
-        for group_id in group_ids[: run.VERDICTS_MAX]:
+        for group_id in run.judged_groups(entries, self.groups.list()):
             with state.noting_unjudged_group(group_id):
                 on_group = self.verdict(group=group_id)
                 state.groups.append(on_group)
-        state.note_left_out(names, group_ids)
         dropped = extent.last_id - max(since, extent.cleared_id) - len(entries)
         journal = run.RecordedJournal(items=entries, dropped=max(0, dropped))
         return run.report_of(title, journal, state)

@@ -25,5 +25,6 @@ if TYPE_CHECKING:
     from . import snapshot_operations as snapshot_operations
     from . import topic_operations as topic_operations
     from . import verdict_operations as verdict_operations
+    from . import verdict_summaries as verdict_summaries
 else:
     __getattr__ = part_loader(__name__)

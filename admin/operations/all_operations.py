@@ -42,6 +42,7 @@ from . import (
     transaction_operations,
     user_operations,
     verdict_operations,
+    verdict_summaries,
 )
 
 
@@ -64,6 +65,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *journal_operations.OPERATIONS,
     *event_operations.OPERATIONS,
     *verdict_operations.OPERATIONS,
+    *verdict_summaries.OPERATIONS,
     *processed_operations.OPERATIONS,
     *producer_operations.OPERATIONS,
     *transaction_operations.OPERATIONS,

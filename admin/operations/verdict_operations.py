@@ -67,7 +67,7 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
             return await operations.group_verdicts.judge_group(control, group)
         case VerdictQuery(topic=str(topic), group=None, from_topic=None, to_topic=None):
             event_id_of = None if query.event_id is None else event_id_of_text(query.event_id)
-            return await run_long_call(control, _judge_topic(control, topic, event_id_of))
+            return await run_long_call(control, judge_topic(control, topic, event_id_of))
         case VerdictQuery(topic=None, from_topic=str(source), to_topic=str(target), event_id=str(event_id)):
             flows = operations.flow_verdicts
             return await flows.judge_flow(control, flows.Flow(source, target, event_id, query.group))
@@ -76,7 +76,11 @@ async def read_verdict(control: Control, query: VerdictQuery) -> TopicVerdict | 
             raise RuleError("topic", query.topic, WAYS, message)
 
 
-async def _judge_topic(control: Control, name: str, event_id_of: EventIdOf | None) -> TopicVerdict:
+async def judge_topic(control: Control, name: str, event_id_of: EventIdOf | None) -> TopicVerdict:
+    """Return the verdict on a topic, in steps of long work.
+
+    Raises CallError: 404 for a topic without counts, 409 if one of its logs cannot be read or it is deleted meanwhile.
+    """
     _prepare_logs(control, name)
     topic, logs = control.cluster.image.find_topic(name), ClusterLogs(control.cluster)
     logs.fix_ends(name)

@@ -25,6 +25,11 @@ export class Actions {
   /**
    * Perform an action and return the body of the response; null if it failed, which is shown.
    * onError: called with the API's error instead of a notice; of a failed connection it has no field. places: of released requests, for copied tests.
+   * @param {string} label
+   * @param {string} method
+   * @param {string} path
+   * @param {any} [body]
+   * @param {{onError?: ((error: any) => void) | null, places?: any}} [options]
    */
   async perform(label, method, path, body, { onError = null, places } = {}) {
     try {

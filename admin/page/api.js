@@ -1,7 +1,6 @@
-// Calls of the admin API, and its stream of events. The token is asked for once and kept for the tab.
+// Calls of the admin API. The token is asked for once and kept for the tab.
 
 const TOKEN_KEY = "fauxka-token";
-const RETRY_MS = [250, 500, 1000, 2000, 5000];
 
 /** A refused call. `error` is the API's error: field, value, allowed and message. */
 class CallFailed extends Error {
@@ -69,62 +68,6 @@ export class Api {
     });
     return this.asking;
   }
-
-  /**
-   * Receive events while the page is shown, and connect again when the connection ends. A browser has six connections to a
-   * host, so a hidden page holds none.
-   * onEvent(name, data); onState("connecting" | "live" | "lost", error).
-   */
-  async stream(onEvent, onState) {
-    let lastId = null;
-    // Of the last connection. Another one behind the same address has other requests with the same ids.
-    let broker = null;
-    // -1 before the first connection.
-    let failures = -1;
-    for (;;) {
-      await untilShown();
-      const ended = new AbortController();
-      document.addEventListener("visibilitychange", () => ended.abort(), { signal: ended.signal });
-      try {
-        onState("connecting", null);
-        const response = await this.fetched(`/v1/events${lastId === null ? "" : `?since=${lastId}`}`, { signal: ended.signal });
-        for await (const event of eventsOf(response.body)) {
-          // From its first event on, the stream tells every change.
-          if (event.name === "opened") {
-            const before = broker;
-            ({ broker } = JSON.parse(event.data));
-            if (lastId !== null && broker !== before) {
-              lastId = null;
-              onEvent("cleared", { through: Infinity });
-              ended.abort();
-              break;
-            }
-          }
-          if (failures !== 0) onState("live", null);
-          failures = 0;
-          if (event.id !== null) lastId = event.id;
-          if (event.name !== null) onEvent(event.name, JSON.parse(event.data));
-        }
-        if (!ended.signal.aborted) onState("lost", null);
-      } catch (error) {
-        if (!ended.signal.aborted) onState("lost", error);
-      }
-      if (ended.signal.aborted) {
-        failures = -1;
-        continue;
-      }
-      // It listens no more.
-      ended.abort();
-      failures = Math.max(failures, 0) + 1;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(failures, RETRY_MS.length) - 1]));
-    }
-  }
-}
-
-/** Return a promise that is fulfilled when the page is shown. */
-function untilShown() {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => document.addEventListener("visibilitychange", () => resolve(untilShown()), { once: true }));
 }
 
 async function errorOf(response) {
@@ -133,29 +76,4 @@ async function errorOf(response) {
   } catch {
     return { field: null, value: null, allowed: null, message: `status ${response.status}` };
   }
-}
-
-/** Yield the events of a body. Source: HTML Living Standard, 9.2.6; lines end in a line feed only. */
-async function* eventsOf(body) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop();
-    for (const block of blocks) yield eventOf(block);
-  }
-}
-
-function eventOf(block) {
-  const event = { id: null, name: null, data: "" };
-  for (const line of block.split("\n")) {
-    const at = line.indexOf(": ");
-    const value = line.slice(at + 2);
-    if (line.startsWith("id: ")) event.id = value;
-    else if (line.startsWith("event: ")) event.name = value;
-    else if (line.startsWith("data: ")) event.data += value;
-  }
-  return event;
 }

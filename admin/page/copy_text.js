@@ -49,7 +49,12 @@ export function pythonText(value) {
     .join(", ")}}`;
 }
 
-/** Return the curl line of an action. broker: `origin` of the API and `hasToken`. quotedPath: a word instead of its path. */
+/**
+ * Return the curl line of an action. broker: `origin` of the API and `hasToken`. quotedPath: a word instead of its path.
+ * @param {{method: string, path?: string, body?: any}} action
+ * @param {any} broker
+ * @param {string | null} quotedPath
+ */
 export function curlText({ method, path, body }, broker, quotedPath = null) {
   const words = ["curl", "-s"];
   if (method !== (body === undefined ? "GET" : "POST")) words.push("-X", method);

@@ -41,7 +41,12 @@ export function fill(parent, ...children) {
   return parent;
 }
 
-/** Return a button. kind: a class, such as "primary". */
+/**
+ * Return a button. kind: a class, such as "primary"; the others are attributes.
+ * @param {string} label
+ * @param {(event: Event) => void} onClick
+ * @param {Record<string, any>} [properties]
+ */
 export function button(label, onClick, { kind = "", ...properties } = {}) {
   return element("button", { type: "button", class: kind, on: { click: onClick }, ...properties }, label);
 }
@@ -79,15 +84,20 @@ export function whenReleased(place, draw) {
   for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end, { signal: released.signal });
 }
 
-/** Call `work` at most once a frame, after any number of calls. */
-export function oncePerFrame(work) {
+/** Return a function that calls `work` in a frame after any number of calls, and again at the earliest after `pauseOf()` ms. */
+export function paced(work, pauseOf) {
   let isDue = false;
+  let last = -Infinity;
+  const draw = () => {
+    isDue = false;
+    last = performance.now();
+    work();
+  };
   return () => {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
-      isDue = false;
-      work();
-    });
+    const wait = last + pauseOf() - performance.now();
+    if (wait > 0) setTimeout(() => requestAnimationFrame(draw), wait);
+    else requestAnimationFrame(draw);
   };
 }

@@ -41,6 +41,7 @@ function labeled(label, properties) {
   return element("label", { class: "field" }, element("span", {}, label), field);
 }
 
+/** @returns {any} the conditions of a rule */
 function matchOf({ topic, partition, client_id: client }) {
   return {
     ...(topic === "" ? {} : { topic }),

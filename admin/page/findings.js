@@ -4,8 +4,8 @@ import { rangeText } from "./format.js";
 
 // What each kind of finding means to the application that produced or reads the records.
 const FINDING_KINDS = {
-  appended_twice: ["Stored twice", "The log has the same records at two places. A consumer reads them twice."],
   acknowledged_lost: ["Acknowledged and lost", "The producer got a success, and the log does not have what it sent. No consumer will read it."],
+  appended_twice: ["Stored twice", "The log has the same records at two places. A consumer reads them twice."],
   stored_unacknowledged: [
     "Stored without a success",
     "The log has the batch, and the producer got no response or an error. If it sends the records as new ones, they are stored twice.",
@@ -26,12 +26,30 @@ export function meaningOf(finding) {
   return { title, meaning };
 }
 
-/** Return the number of findings, without those that are no fault. */
-export function countFindings(verdict) {
-  const { findings } = verdict;
+/** Return a verdict in short, as the API lists it: the findings that are faults, as a number and by kind. */
+export function summaryOf(verdict) {
+  const { topic, batches, records, findings } = verdict;
+  const kinds = {};
+  for (const { kind } of findings) if (kind !== HARMLESS) kinds[kind] = (kinds[kind] ?? 0) + 1;
   // The broker lists deletions last: if one is listed, all others are.
   const leftOut = findings.at(-1)?.kind === HARMLESS ? 0 : verdict.findings_left_out;
-  return findings.filter(({ kind }) => kind !== HARMLESS).length + leftOut;
+  return { topic, findings: sumOf(kinds) + leftOut, kinds, batches, records, error: null };
+}
+
+/** Return how many findings of each kind there are in all, in words: "2 acknowledged and lost, 1 stored twice". */
+export function kindsText(summaries) {
+  const counts = {};
+  for (const { kinds } of summaries) for (const [kind, count] of Object.entries(kinds)) counts[kind] = (counts[kind] ?? 0) + count;
+  // In the order of their weight.
+  const known = [...Object.keys(FINDING_KINDS), ...Object.keys(counts).filter((kind) => !(kind in FINDING_KINDS))];
+  return known
+    .filter((kind) => counts[kind])
+    .map((kind) => `${counts[kind].toLocaleString("en")} ${meaningOf({ kind }).title.toLowerCase()}`)
+    .join(", ");
+}
+
+function sumOf(counts) {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 /** Return whether a finding is no fault. */

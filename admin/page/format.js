@@ -1,5 +1,7 @@
 // Numbers, times and batches as text.
 
+/** @type {[string, number][]} */
+const UNITS = [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000]];
 // The greatest time of a Date; a client may send any number.
 const TIME_MS_MAX = 8.64e15;
 
@@ -18,7 +20,7 @@ export function dateText(ms) {
 /** Return a length of time, such as "8 d", "2.5 s" or "40 ms". */
 export function durationText(ms) {
   const size = Math.abs(ms);
-  for (const [unit, length] of [["d", 86400000], ["h", 3600000], ["min", 60000], ["s", 1000]]) {
+  for (const [unit, length] of UNITS) {
     if (size >= length) return `${Math.round((ms / length) * 10) / 10} ${unit}`;
   }
   return `${ms} ms`;

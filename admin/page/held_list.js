@@ -33,7 +33,7 @@ export function heldList({ api, actions }) {
   function releasing(ids) {
     const arrived = [...items.keys()];
     const places = ids.map((id) => arrived.indexOf(id));
-    const isAllAsArrived = ids.length === arrived.length && places.every((place, number) => place === number);
+    const isAllAsArrived = ids.length === arrived.length && places.every((from, to) => from === to);
     return { method: "POST", path: "/v1/held/release", body: { ids }, places: isAllAsArrived ? undefined : places };
   }
 
@@ -62,9 +62,9 @@ export function heldList({ api, actions }) {
 function heldRow(held, { move, moveTo, place, release }) {
   const id = held.id;
   const moving = (label, symbol, by) =>
-    button(symbol, (event) => {
+    button(symbol, ({ currentTarget }) => {
       move(id, by);
-      event.currentTarget.focus();
+      if (currentTarget instanceof HTMLElement) currentTarget.focus();
     }, { kind: "quiet", "aria-label": `Move held request ${id} ${label}` });
   const up = moving("up", "↑", -1);
   const down = moving("down", "↓", 1);

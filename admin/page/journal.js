@@ -1,5 +1,6 @@
 // The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
 
+import { Counts } from "./counts.js";
 import { FAMILIES } from "./declared.js";
 
 // As many as the journal keeps by default.
@@ -7,11 +8,18 @@ const REQUESTS_MAX = 10000;
 // Removed at a time, so that most additions remove none.
 const REMOVED_AT_ONCE = 500;
 
-/** The requests of a journal in the order of their ids. Calls its listeners after each change. */
+/**
+ * The requests of a journal in the order of their ids.
+ * After each change its listeners are called with `added` and `removed`, lists of requests, and `replaced`, a list of the
+ * request as it was and as it is.
+ */
 export class Journal {
   constructor() {
     this.entries = [];
     this.skipped = 0;
+    // The APIs and topics of all requests.
+    this.apis = new Counts();
+    this.topics = new Counts();
     // Earlier and later requests with the same batch, by id.
     this.repeats = new Map();
     this.repeatedBy = new Map();
@@ -22,44 +30,42 @@ export class Journal {
   /** Add new requests, and replace those that have changed. */
   add(items, skipped = 0) {
     this.skipped += skipped;
+    const added = [];
+    const replaced = [];
     for (const entry of items) {
       const last = this.entries.at(-1);
       if (last === undefined || entry.id > last.id) {
         this.entries.push(entry);
         this.link(entry);
+        this.count(entry, 1);
+        added.push(entry);
       } else {
-        const at = this.indexOf(entry.id);
-        if (at >= 0) this.entries[at] = entry;
+        const at = indexOf(this.entries, entry.id);
+        if (at < 0) continue;
+        replaced.push([this.entries[at], entry]);
+        this.count(this.entries[at], -1);
+        this.count(entry, 1);
+        this.entries[at] = entry;
       }
     }
-    if (this.entries.length > REQUESTS_MAX) this.remove(this.entries.length - REQUESTS_MAX + REMOVED_AT_ONCE);
-    this.changed();
+    const over = this.entries.length - REQUESTS_MAX;
+    this.changed({ added, replaced, removed: over > 0 ? this.remove(over + REMOVED_AT_ONCE) : [] });
   }
 
   /** Remove the requests up to an id. */
   clear(through) {
-    const kept = this.entries.findIndex((entry) => entry.id > through);
-    this.remove(kept < 0 ? this.entries.length : kept);
     this.skipped = 0;
-    this.changed();
+    this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)) });
   }
 
   /** Return the request with an id; undefined if the page does not know it. */
   find(id) {
-    return this.entries[this.indexOf(id)];
+    return this.entries[indexOf(this.entries, id)];
   }
 
-  indexOf(id) {
-    let low = 0;
-    let high = this.entries.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const found = this.entries[middle].id;
-      if (found === id) return middle;
-      if (found < id) low = middle + 1;
-      else high = middle - 1;
-    }
-    return -1;
+  count(entry, by) {
+    this.apis.add(entry.api, by);
+    for (const topic of topicsOf(entry)) this.topics.add(topic, by);
   }
 
   link(entry) {
@@ -76,17 +82,38 @@ export class Journal {
   }
 
   remove(count) {
-    for (const entry of this.entries.splice(0, count)) {
+    const removed = this.entries.splice(0, count);
+    for (const entry of removed) {
+      this.count(entry, -1);
       const later = this.repeatedBy.get(entry.id);
       this.repeatedBy.delete(entry.id);
       if (later !== undefined) this.repeats.delete(later);
       for (const key of entry.batches.map(keyOf)) if (this.newestOfBatch.get(key) === entry.id) this.newestOfBatch.delete(key);
     }
+    return removed;
   }
 
-  changed() {
-    for (const listener of this.listeners) listener();
+  changed(change) {
+    for (const listener of this.listeners) listener(change);
   }
+}
+
+/** Return the place of the first request with this id or a greater one, in a list by id. */
+export function firstFrom(entries, id) {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle].id < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Return the place of the request with an id in a list by id; -1 if the list does not have it. */
+export function indexOf(entries, id) {
+  const at = firstFrom(entries, id);
+  return entries[at]?.id === id ? at : -1;
 }
 
 function keyOf(batch) {

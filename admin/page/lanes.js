@@ -15,13 +15,8 @@ export function laneOf(entry, by) {
   return `${entry.client_id ?? "client"} #${entry.connection}`;
 }
 
-/** Return the names of the lanes in the order of their first requests; the least busy ones beyond LANES_MAX are one. */
-export function lanesOf(entries, by) {
-  const counts = new Map();
-  for (const entry of entries) {
-    const lane = laneOf(entry, by);
-    counts.set(lane, (counts.get(lane) ?? 0) + 1);
-  }
+/** Return the names of the lanes in their order. counts: of their requests. The least busy ones beyond LANES_MAX are one. */
+export function lanesOf(counts) {
   const names = [...counts.keys()];
   if (names.length <= LANES_MAX) return names;
   const busiest = new Set(names.toSorted((one, other) => counts.get(other) - counts.get(one)).slice(0, LANES_MAX - 1));

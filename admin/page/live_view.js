@@ -19,7 +19,8 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   let drawn = null;
 
   function show() {
-    const focused = root.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+    const { activeElement } = document;
+    const focused = activeElement instanceof HTMLElement && root.contains(activeElement) ? activeElement.dataset.key : undefined;
     fill(body, draw(shown));
     // The foot would move down below a state that comes later.
     root.classList.remove("is-unread");

@@ -5,6 +5,7 @@ import { Api } from "./api.js";
 import { headerOf } from "./batch_header.js";
 import { askForToken } from "./dialogs.js";
 import { element } from "./dom.js";
+import { EventStream } from "./event_stream.js";
 import { faultsView } from "./faults_view.js";
 import { groupsView } from "./groups_view.js";
 import { Journal } from "./journal.js";
@@ -15,12 +16,14 @@ import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
 import { topicsView } from "./topics_view.js";
 import { transactionsView } from "./transactions_view.js";
-import { verdictsOf } from "./verdict_source.js";
+import { Verdicts } from "./verdict_source.js";
+import { badgeOf } from "./verdict_parts.js";
 import { verdictView } from "./verdict_view.js";
 
 const journal = new Journal();
 const api = new Api(askForToken);
 const actions = new Actions(api);
+const verdicts = new Verdicts(api, journal);
 const bar = new StatusBar(document.getElementById("bar"), api);
 
 // By the name in the address. Each returns a view: `root`, `close()` and `changed(part)`, called when a part of the state changed.
@@ -31,27 +34,40 @@ const VIEWS = {
       timelineView(journal, {
         id,
         start: startHints(),
-        producers: (topic, id) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${id}`, Infinity),
+        earlier: {
+          find: async (requestId) => (await journalAfter(requestId - 1, 1)).find((entry) => entry.id === requestId),
+          before: async (requestId) => (await journalAfter(Math.max(0, requestId - 1 - EARLIER_MAX), EARLIER_MAX)).filter((entry) => entry.id < requestId),
+        },
+        producers: (topic, producerId) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${producerId}`, Infinity),
         header: (batch) => headerOf(api, batch),
         likeThis: (entry) => likeThis(entry, actions),
       }),
   },
-  topics: { label: "Topics", make: (...rest) => topicsView(api, actions, ...rest) },
+  topics: { label: "Topics", make: (...rest) => topicsView({ api, actions, verdicts }, ...rest) },
   groups: { label: "Groups", make: (id) => groupsView(api, journal, id) },
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
-  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdictsOf(api), topic, eventId) },
+  verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdicts, topic, eventId) },
   faults: { label: "Faults", make: (tab) => faultsView({ api, actions, journal }, tab) },
 };
 const navigation = new Navigation(VIEWS, document.getElementById("views"), document.getElementById("view"));
 
+// Earlier requests that are loaded at a time.
+const EARLIER_MAX = 1000;
 // The parts of the state whose changes the stream tells.
 const PARTS = ["topics", "groups", "transactions", "rules", "files", "held", "nodes", "clock"];
 
+/** Return a promise of requests after an id, also of those that the page has not. */
+async function journalAfter(since, limit) {
+  return (await api.get(`/v1/journal?since=${since}&limit=${limit}`)).items;
+}
+
 function startHints() {
+  const address = element("code", {}, "the broker");
+  bar.loaded.then(() => address.replaceChildren(bar.bootstrap));
   return [
     element("p", {}, "Requests appear here as clients send them."),
-    element("p", {}, "Point a client at ", element("code", {}, bar.bootstrap ?? "the broker"), "."),
+    element("p", {}, "Point a client at ", address, "."),
   ];
 }
 
@@ -63,6 +79,7 @@ function received(name, data) {
   } else if (name === "changed") {
     for (const [part, names] of Object.entries(data)) {
       bar.changed(part);
+      if (part === "topics") verdicts.ask();
       navigation.changed(part, names);
     }
   }
@@ -73,9 +90,12 @@ function connected(state, error) {
   bar.setConnection(state, error);
   if (state !== "live") return;
   bar.load();
+  verdicts.ask();
   for (const part of PARTS) navigation.changed(part, null);
 }
 
-await bar.load();
+verdicts.listeners.add(() => navigation.showBadge("verdict", badgeOf(verdicts)));
+bar.onLoad = () => navigation.showTitle(`fauxka ${bar.bootstrap}`);
+bar.load();
 navigation.show();
-api.stream(received, connected);
+new EventStream(api, received, connected).run();

@@ -11,6 +11,9 @@ export class Navigation {
     this.links = new Map(Object.entries(views).map(([key, { label }]) => [key, element("a", { href: `#${key}` }, label)]));
     fill(links, [...this.links.values()]);
     this.view = null;
+    // The title of the page, without its view.
+    this.title = document.title;
+    this.parts = [];
     addEventListener("hashchange", () => this.show());
     document.querySelector(".skip").addEventListener("click", (event) => {
       // The address names a view, and none has the name of this link's target.
@@ -23,6 +26,8 @@ export class Navigation {
   show() {
     const [key, ...rest] = partsOf(location.hash.slice(1));
     const chosen = Object.hasOwn(this.views, key) ? key : Object.keys(this.views)[0];
+    this.parts = chosen === Object.keys(this.views)[0] && !rest.length ? [] : [this.views[chosen].label, ...rest];
+    this.showTitle(this.title);
     this.view?.close();
     this.view = this.views[chosen].make(...rest);
     fill(this.place, this.view.root);
@@ -33,6 +38,17 @@ export class Navigation {
     // On a narrow screen the links are in a row that scrolls.
     this.links.get(chosen).scrollIntoView({ block: "nearest", inline: "center" });
     this.view.shown?.();
+  }
+
+  /** Show the title of the page with its view. */
+  showTitle(title) {
+    this.title = title;
+    document.title = [title, this.parts.join(" ")].filter(Boolean).join(" · ");
+  }
+
+  /** Show a mark at the link to a view; null for none. */
+  showBadge(key, badge) {
+    fill(this.links.get(key), this.views[key].label, badge);
   }
 
   /** Tell the view that a part of the state changed. */

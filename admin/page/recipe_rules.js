@@ -12,6 +12,8 @@ export function defaultOf(field) {
 /**
  * Return the rule of a recipe as JSON of the admin API. match: conditions; a recipe for connections has none.
  * times: hits, null for no limit; undefined for that of the recipe. values: the arguments by name; defaults are used for others.
+ * @param {string} name
+ * @param {{match?: any, times?: number | null, values?: any}} [options]
  */
 export function ruleOf(name, { match = {}, times, values = {} } = {}) {
   const recipe = BY_NAME.get(name);

@@ -8,11 +8,13 @@ export class Refresher {
   /**
    * read(isStopped): what is called; a long one asks isStopped() whether its result is still wanted.
    * onError(error): called when a read fails; the next one is tried as usual.
+   * pausePerRead: how much longer than a read the pause after it is.
    */
-  constructor(read, pauseMs, onError) {
+  constructor(read, pauseMs, onError, pausePerRead = PAUSE_PER_READ) {
     this.read = read;
     this.pauseMs = pauseMs;
     this.onError = onError;
+    this.pausePerRead = pausePerRead;
     this.isReading = false;
     // Whether to read after the pause, or right after the current read.
     this.isDue = false;
@@ -45,7 +47,7 @@ export class Refresher {
       this.onError(error);
     }
     this.isReading = false;
-    this.continue(Math.max(this.pauseMs, PAUSE_PER_READ * (performance.now() - began)));
+    this.continue(Math.max(this.pauseMs, this.pausePerRead * (performance.now() - began)));
   }
 
   /** Read no more. */

@@ -35,6 +35,7 @@ export function requestPanel(entry, journal, links) {
     facts([
       ["Time", dateText(entry.at_ms)],
       ["API", `${entry.api} v${entry.api_version}`],
+      ["Duration", entry.took_ms == null ? undefined : tookText(entry)],
       ["Response", ANSWERS[entry.answer] ?? entry.answer],
       ["Error", entry.error],
       ["Topics", entry.topics.length ? entry.topics.join(", ") : undefined],
@@ -47,6 +48,12 @@ export function requestPanel(entry, journal, links) {
       ["Size", `${entry.size} bytes`],
     ]),
   );
+}
+
+/** Return how long the response took, and how long of that a fault held it. */
+function tookText({ took_ms: took, injected_ms: injected }) {
+  const whole = `${took.toLocaleString("en")} ms`;
+  return injected ? `${whole}, of it ${injected.toLocaleString("en")} ms injected` : whole;
 }
 
 function repeatsOf(entry, journal, links) {

@@ -41,6 +41,7 @@ function replaced(rules) {
 }
 
 /** Each call, and the function that writes its line from the ids in the path, the body and the variable of what it names. */
+/** @type {[RegExp, (call: any) => any][]} */
 export const CALLS = [
   [/^POST \/v1\/files$/, ({ body }) => `fauxka.files.add(${pythonText(body)})`],
   [/^PATCH \/v1\/(?:rules|files)\/\d+$/, onKnown((variable, { body }) => `${variable}.${body.enabled ? "enable" : "disable"}()`)],

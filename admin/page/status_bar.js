@@ -4,7 +4,12 @@ import { element, fill } from "./dom.js";
 import { durationText, timeText } from "./format.js";
 import { themeButton } from "./theme.js";
 
-const STATES = { connecting: "connecting", live: "live", lost: "no connection" };
+const STATES = {
+  connecting: "connecting",
+  waiting: "waits: five other windows are live, and a browser has no connection for more",
+  live: "live",
+  lost: "no connection",
+};
 // The clock is shown in seconds.
 const TICK_MS = 1000;
 // A real clock that is less than this ahead is not told: the call takes time too.
@@ -15,6 +20,12 @@ export class StatusBar {
   constructor(place, api) {
     this.api = api;
     this.bootstrap = null;
+    /** @type {(() => void) | null} called when the address is read, which may be another one later */
+    this.onLoad = null;
+    // Fulfilled when the broker's address is known.
+    this.loaded = new Promise((resolve) => {
+      this.addressRead = () => resolve(null);
+    });
     this.clock = null;
     this.state = element("span", { class: "state is-connecting", role: "status" }, STATES.connecting);
     this.address = element("code", { class: "address" });
@@ -37,7 +48,8 @@ export class StatusBar {
       const nodes = await this.api.list("/v1/nodes");
       this.bootstrap = nodes.map((node) => node.bootstrap).join(",");
       this.address.textContent = this.bootstrap;
-      document.title = `fauxka ${this.bootstrap}`;
+      this.addressRead();
+      this.onLoad?.();
       await this.readClock();
     } catch (error) {
       this.setConnection("lost", error);

@@ -1,42 +1,66 @@
 // The timeline: a sequence diagram of the requests, one row each, of which only the visible ones are in the document.
 
-import { element, fill, oncePerFrame, shape } from "./dom.js";
-import { isSelected } from "./journal.js";
-import { Columns, lanesOf } from "./lanes.js";
+import { element, fill, paced, shape } from "./dom.js";
+import { firstFrom } from "./journal.js";
+import { Columns } from "./lanes.js";
 import { Overview } from "./overview.js";
+import { ShownRequests } from "./shown_requests.js";
 import { timelineRow } from "./timeline_row.js";
 
 // The height of a row at each step of the zoom.
 const HEIGHTS = [3, 6, 12, 24, 46, 64];
 const HEIGHT_DEFAULT = 4;
-// Rows above and below the visible ones, drawn so that a quick scroll shows no gap.
+// Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows: all of
+// them would be new ones.
 const MARGIN_ROWS = 6;
+// New requests are drawn this often; the other one if so many come that each time all rows in view are new.
+const UPDATE_MS = 250;
+const BUSY_UPDATE_MS = 500;
+// Changes that wait for a frame. With more, all requests are selected again.
+const CHANGES_MAX = 100;
 // A chart that is scrolled to within this of its end follows new requests.
 const END_PIXELS = 40;
 // Lanes that are nearer have their names at two heights.
 const SPACING_MIN = 72;
 
-/** The rows of the requests that a filter selects. `onSelect(entry)` is called when one is chosen. */
+/**
+ * The rows of the requests that a filter selects. `onSelect(entry)` is called when one is chosen.
+ *
+ * - The chart is changed in one step of a frame, `update()`: the requests, the height, the rows, the scroll position. A frame
+ *   in which one of them is older than the others would be blank.
+ * - A paused timeline keeps its requests, also when the journal has removed them.
+ */
 export class Timeline {
   constructor(journal, onSelect) {
     this.journal = journal;
     this.onSelect = onSelect;
-    this.filter = {};
-    this.by = "client";
+    /** @type {((shown: number) => void) | null} called with the number of shown requests after each change */
+    this.onCount = null;
+    this.requests = new ShownRequests();
     this.zoom = HEIGHT_DEFAULT;
-    this.shown = [];
     this.rows = new Map();
     this.selected = null;
     this.isFollowing = true;
+    // All requests of the journal at the moment of the pause; null while the timeline is live.
+    this.paused = null;
+    // Changes of the journal since the last update; null if all requests must be selected again.
+    this.changes = null;
+    // Whether the last update had more new requests than are in view.
+    this.isBusy = false;
     // The newest request that was in view while the chart followed.
     this.seen = 0;
+    // Of the chart, in pixels. They are kept here because reading them from the document costs a layout.
+    this.top = 0;
+    this.width = 0;
+    this.height = 0;
     this.build();
-    this.draw = oncePerFrame(() => this.render());
-    this.update = oncePerFrame(() => this.select());
-    this.resized = new ResizeObserver(() => this.draw());
+    this.draw = paced(() => this.render(), () => 0);
+    this.updateSoon = paced(() => this.update(), () => (this.isBusy ? BUSY_UPDATE_MS : UPDATE_MS));
+    this.resized = new ResizeObserver(() => this.measure());
     this.resized.observe(this.scroller);
-    journal.listeners.add(this.update);
-    this.select();
+    this.changed = (change) => this.received(change);
+    journal.listeners.add(this.changed);
+    this.update();
   }
 
   build() {
@@ -60,7 +84,7 @@ export class Timeline {
       this.body,
     );
     this.newer = element("button", { type: "button", class: "newer", hidden: true, on: { click: () => this.follow() } });
-    this.overview = new Overview((share) => this.scrollTo(share));
+    this.overview = new Overview((share) => this.scrollTo(share * this.requests.entries.length * this.rowHeight - this.height / 2));
     this.root = element(
       "div",
       { class: "timeline" },
@@ -77,7 +101,7 @@ export class Timeline {
 
   /** Stop to listen to the journal. */
   close() {
-    this.journal.listeners.delete(this.update);
+    this.journal.listeners.delete(this.changed);
     this.resized.disconnect();
   }
 
@@ -85,89 +109,129 @@ export class Timeline {
     return HEIGHTS[this.zoom];
   }
 
+  /** All requests that a filter selects from. */
+  get all() {
+    return this.paused ?? this.journal.entries;
+  }
+
   setFilter(filter) {
-    this.filter = filter;
-    this.rows.clear();
-    this.select();
+    this.requests.filter = filter;
+    this.selectAgain();
   }
 
   setLanes(by) {
-    this.by = by;
+    this.requests.by = by;
+    this.selectAgain();
+  }
+
+  /** Keep the requests that are shown now, or follow the journal again. */
+  setPaused(isPaused) {
+    this.paused = isPaused ? [...this.journal.entries] : null;
+    this.selectAgain();
+  }
+
+  /** Pause, and show earlier requests before the others. */
+  showEarlier(earlier) {
+    const [first] = this.all;
+    this.paused = [...earlier, ...this.all];
+    this.isFollowing = false;
+    this.selectAgain();
+    this.scrollTo(firstFrom(this.requests.entries, first.id) * this.rowHeight - this.height);
+  }
+
+  selectAgain() {
+    this.changes = null;
     this.rows.clear();
-    this.select();
+    this.update();
   }
 
   /** Zoom by steps; the request in the middle stays there. */
   setZoom(step) {
     const zoom = Math.min(HEIGHTS.length - 1, Math.max(0, step));
     if (zoom === this.zoom) return;
-    const middle = (this.scroller.scrollTop + this.scroller.clientHeight / 2) / this.rowHeight;
+    const middle = (this.top + this.height / 2) / this.rowHeight;
     this.zoom = zoom;
     this.rows.clear();
-    this.size();
-    if (this.isFollowing) this.toEnd();
-    else this.scroller.scrollTop = middle * this.rowHeight - this.scroller.clientHeight / 2;
-    this.draw();
+    this.moveTo(this.isFollowing ? Infinity : middle * this.rowHeight - this.height / 2);
   }
 
-  select() {
+  received(change) {
+    if (this.changes?.length === CHANGES_MAX) this.changes = null;
+    this.changes?.push(change);
+    this.updateSoon();
+  }
+
+  /** Take the changes of the journal, and draw. The texts come first: all of a frame is one layout. */
+  update() {
     const anchor = this.anchor();
-    this.shown = this.journal.entries.filter((entry) => isSelected(entry, this.filter));
-    this.lanes = lanesOf(this.shown, this.by);
-    this.size();
-    if (this.isFollowing) this.toEnd();
-    else this.keepPlace(anchor);
+    const isDue = this.paused === null || this.changes === null;
+    if (isDue) this.takeChanges();
     this.showNewer();
-    this.root.classList.toggle("is-empty", this.shown.length === 0);
-    this.onCount?.(this.shown.length, this.journal.entries.length);
-    this.draw();
+    this.root.classList.toggle("is-empty", this.requests.entries.length === 0);
+    this.onCount?.(this.requests.entries.length);
+    if (isDue) this.moveTo(this.isFollowing ? Infinity : this.placeOf(anchor));
+  }
+
+  takeChanges() {
+    const newest = this.requests.entries.at(-1)?.id ?? 0;
+    if (this.changes === null) this.requests.reset(this.all);
+    else for (const change of this.changes) this.requests.apply(change);
+    this.changes = [];
+    const { entries } = this.requests;
+    this.isBusy = (entries.length - firstFrom(entries, newest + 1)) * this.rowHeight > this.height;
   }
 
   /** Return the first request in view and how far it is scrolled out, in rows; null without one. */
   anchor() {
-    const rows = this.scroller.scrollTop / this.rowHeight;
-    const entry = this.shown[Math.floor(rows)];
+    const rows = this.top / this.rowHeight;
+    const entry = this.requests.entries[Math.floor(rows)];
     return entry === undefined ? null : { id: entry.id, rest: rows % 1 };
   }
 
-  /** Scroll so that the request of an anchor stays where it is; if it is gone, the next newer one does. */
-  keepPlace(anchor) {
-    if (anchor === null) return;
-    const at = this.shown.findIndex(({ id }) => id >= anchor.id);
-    if (at >= 0) this.scroller.scrollTop = (at + anchor.rest) * this.rowHeight;
+  /** Return where the chart has the request of an anchor at its place; if it is gone, the next newer one. */
+  placeOf(anchor) {
+    return anchor === null ? this.top : (firstFrom(this.requests.entries, anchor.id) + anchor.rest) * this.rowHeight;
   }
 
-  size() {
-    this.body.style.height = `${this.shown.length * this.rowHeight}px`;
-  }
-
-  toEnd() {
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+  /** Scroll to a place in pixels, or to the nearest one, and draw. */
+  moveTo(top) {
+    const height = this.requests.entries.length * this.rowHeight;
+    this.top = Math.max(0, Math.min(top, height - this.height));
+    this.body.style.height = `${height}px`;
+    this.render();
+    this.scroller.scrollTop = this.top;
   }
 
   follow() {
     this.isFollowing = true;
-    this.toEnd();
+    this.moveTo(Infinity);
     this.showNewer();
   }
 
-  /** Tell how many requests have come since the newest one was in view. */
+  /** Show how many requests have come since the newest one was in view. */
   showNewer() {
-    if (this.isFollowing) this.seen = this.shown.at(-1)?.id ?? 0;
-    const oldest = this.shown.findIndex(({ id }) => id > this.seen);
-    this.newer.hidden = oldest < 0;
-    this.newer.textContent = `${oldest < 0 ? 0 : this.shown.length - oldest} newer ↓`;
+    const { entries } = this.requests;
+    if (this.isFollowing) this.seen = entries.at(-1)?.id ?? 0;
+    const newer = entries.length - firstFrom(entries, this.seen + 1);
+    this.newer.hidden = newer === 0;
+    this.newer.textContent = `${newer} newer ↓`;
   }
 
   scrolled() {
-    const left = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
-    this.isFollowing = left <= END_PIXELS;
+    const { scrollTop } = this.scroller;
+    // The chart has scrolled itself, and is drawn.
+    if (scrollTop === this.top) return;
+    this.top = scrollTop;
+    this.isFollowing = this.requests.entries.length * this.rowHeight - this.top - this.height <= END_PIXELS;
     if (this.isFollowing) this.showNewer();
     this.draw();
   }
 
-  scrollTo(share) {
-    this.scroller.scrollTop = share * this.scroller.scrollHeight - this.scroller.clientHeight / 2;
+  /** Read the size of the chart. */
+  measure() {
+    this.width = this.scroller.clientWidth;
+    this.height = this.scroller.clientHeight;
+    this.moveTo(this.isFollowing ? Infinity : this.top);
   }
 
   wheeled(event) {
@@ -177,7 +241,7 @@ export class Timeline {
   }
 
   pressed(event) {
-    const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 1);
+    const page = Math.max(1, Math.floor(this.height / this.rowHeight) - 1);
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
     if (event.key in moves) {
       event.preventDefault();
@@ -187,22 +251,28 @@ export class Timeline {
     } else if (event.key === "-") {
       this.setZoom(this.zoom - 1);
     } else if (event.key === "Enter" && this.selected !== null) {
-      this.choose(this.journal.find(this.selected));
+      this.choose(this.find(this.selected));
     }
   }
 
   move(by) {
-    if (!this.shown.length) return;
-    const now = this.shown.findIndex((entry) => entry.id === this.selected);
-    const from = now < 0 ? (by > 0 ? -1 : this.shown.length) : now;
-    this.choose(this.shown[Math.min(this.shown.length - 1, Math.max(0, from + by))]);
+    const { entries } = this.requests;
+    if (!entries.length) return;
+    const now = this.requests.indexOf(this.selected);
+    const from = now < 0 ? (by > 0 ? -1 : entries.length) : now;
+    this.choose(this.find(entries[Math.min(entries.length - 1, Math.max(0, from + by))].id));
+  }
+
+  /** Return a request as it is now, or undefined; a paused timeline has those that the journal has removed, too. */
+  find(id) {
+    return this.journal.find(id) ?? this.requests.entries[this.requests.indexOf(id)];
   }
 
   clicked(event) {
     const link = event.target.closest("[data-jump]");
     const row = event.target.closest("[data-id]");
     if (link !== null) this.jump(Number(link.dataset.jump));
-    else if (row !== null) this.choose(this.journal.find(Number(row.dataset.id)));
+    else if (row !== null) this.choose(this.find(Number(row.dataset.id)));
   }
 
   /** Select a request, show it, and tell it. */
@@ -216,14 +286,11 @@ export class Timeline {
 
   /** Select a request by its id, also if the filter hides it. One out of view is shown with the requests around it. */
   jump(id) {
-    const at = this.shown.findIndex((entry) => entry.id === id);
-    const { scrollTop, clientHeight } = this.scroller;
+    const at = this.requests.indexOf(id);
     const top = at * this.rowHeight;
-    const isInView = top >= scrollTop && top + this.rowHeight <= scrollTop + clientHeight;
-    this.choose(this.journal.find(id));
-    if (at < 0 || isInView) return;
-    this.scroller.scrollTop = top - (this.scroller.clientHeight - this.rowHeight) / 2;
-    this.render();
+    const isInView = top >= this.top && top + this.rowHeight <= this.top + this.height;
+    this.choose(this.find(id));
+    if (at >= 0 && !isInView) this.scrollTo(top - (this.height - this.rowHeight) / 2);
   }
 
   mark(id) {
@@ -234,32 +301,40 @@ export class Timeline {
   }
 
   show(id) {
-    const at = this.shown.findIndex((entry) => entry.id === id);
+    const at = this.requests.indexOf(id);
     if (at < 0) return;
+    // The panel may have made the chart smaller.
+    this.measure();
     const top = at * this.rowHeight;
-    const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop) this.scroller.scrollTop = top;
-    else if (top + this.rowHeight > scrollTop + clientHeight) this.scroller.scrollTop = top + this.rowHeight - clientHeight;
+    if (top < this.top) this.scrollTo(top);
+    else if (top + this.rowHeight > this.top + this.height) this.scrollTo(top + this.rowHeight - this.height);
+  }
+
+  /** Scroll to a place that a person chose. */
+  scrollTo(top) {
+    this.scroller.scrollTop = top;
+    this.scrolled();
     this.render();
   }
 
+  /** Draw the rows in view. */
   render() {
-    const width = this.body.clientWidth;
-    if (!width) return;
-    const columns = new Columns(width, this.lanes);
-    const key = JSON.stringify([width, this.lanes]);
+    if (!this.width) return;
+    const { entries, lanes } = this.requests;
+    const columns = new Columns(this.width, lanes);
+    const key = JSON.stringify([this.width, lanes]);
     if (key !== this.columnsKey) {
       this.columnsKey = key;
       this.rows.clear();
-      this.renderHeads(columns);
+      this.renderHeads(lanes, columns);
     }
     const height = this.rowHeight;
-    const { scrollTop, clientHeight } = this.scroller;
-    const first = Math.max(0, Math.floor(scrollTop / height) - MARGIN_ROWS);
-    const last = Math.min(this.shown.length, Math.ceil((scrollTop + clientHeight) / height) + MARGIN_ROWS);
+    const margin = this.isFollowing ? 0 : MARGIN_ROWS;
+    const first = Math.max(0, Math.floor(this.top / height) - margin);
+    const last = Math.min(entries.length, Math.ceil((this.top + this.height) / height) + margin);
     const rows = new Map();
     for (let at = first; at < last; at += 1) {
-      const entry = this.shown[at];
+      const entry = entries[at];
       const old = this.rows.get(entry.id);
       const row = old !== undefined && old.entry === entry ? old : this.row(entry, columns, height);
       row.style.top = `${at * height}px`;
@@ -270,13 +345,14 @@ export class Timeline {
     const present = new Set(rows.values());
     for (const row of [...this.body.children]) if (!present.has(row)) row.remove();
     for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
-    this.overview.draw(this.shown, scrollTop / this.scroller.scrollHeight, clientHeight / this.scroller.scrollHeight);
+    const whole = entries.length * height;
+    this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });
   }
 
-  renderHeads(columns) {
-    const isStaggered = this.lanes.length > 1 && columns.spacing < SPACING_MIN;
+  renderHeads(lanes, columns) {
+    const isStaggered = lanes.length > 1 && columns.spacing < SPACING_MIN;
     this.heads.classList.toggle("is-staggered", isStaggered);
-    const heads = this.lanes.map((name) => {
+    const heads = lanes.map((name) => {
       const head = element("span", { class: "lane-head", title: name }, name);
       head.style.left = `${columns.of(name)}px`;
       head.style.maxWidth = `${Math.max(28, (isStaggered ? 2 : 1) * columns.spacing || 220)}px`;
@@ -284,16 +360,16 @@ export class Timeline {
     });
     const broker = element("span", { class: "lane-head broker" }, "broker");
     broker.style.left = `${columns.broker}px`;
-    fill(this.heads, this.lanes.length ? [...heads, broker] : []);
-    const lines = [...this.lanes.map((name) => columns.of(name)), columns.broker];
+    fill(this.heads, lanes.length ? [...heads, broker] : []);
+    const lines = [...lanes.map((name) => columns.of(name)), columns.broker];
     fill(this.lifelines, lines.map((x) => shape("line", { x1: x, x2: x, y1: 0, y2: "100%" })));
   }
 
   row(entry, columns, height) {
-    const row = timelineRow(entry, { columns, height, by: this.by, repeats: this.journal.repeats.get(entry.id) });
+    const row = timelineRow(entry, { columns, height, by: this.requests.by, repeats: this.journal.repeats.get(entry.id) });
     row.entry = entry;
     row.setAttribute("aria-selected", String(entry.id === this.selected));
-    row.setAttribute("aria-setsize", this.shown.length);
+    row.setAttribute("aria-setsize", this.requests.entries.length);
     return row;
   }
 }

@@ -3,17 +3,19 @@
 import { button, element, emptyState } from "./dom.js";
 import { bytesText, countText } from "./format.js";
 import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_view.js";
+import { addressOf } from "./navigation.js";
 import { createTopic, deleteTopic } from "./topic_forms.js";
 import { topicView } from "./topic_view.js";
+import { verdictTag } from "./verdict_parts.js";
 
 const TOPICS_MAX = 10000;
 
 /** Return the view of all topics, or of one: of its records in a partition from an offset, if they are given. */
-export function topicsView(api, actions, name = "", ...place) {
-  return name === "" ? topicList(api, actions) : topicView(api, actions, name, ...place);
+export function topicsView({ api, actions, verdicts }, name = "", ...place) {
+  return name === "" ? topicList(api, actions, verdicts) : topicView(api, actions, name, ...place);
 }
 
-function topicList(api, actions) {
+function topicList(api, actions, verdicts) {
   const search = element("input", { type: "search", placeholder: "name", "aria-label": "Search topics", on: { input: () => view.redraw() } });
   const internal = element("input", { type: "checkbox", on: { change: () => view.redraw() } });
   const count = element("output", { class: "count" });
@@ -35,15 +37,32 @@ function topicList(api, actions) {
       const found = topics.filter(isShown);
       count.textContent = `${found.length.toLocaleString("en")} of ${countText(topics.length, "topic")}`;
       if (!found.length) return nothing(topics);
-      return table("Topics", ["Name", "Partitions#", "Records#", "Size#", ""], found, (topic) => rowOf(topic, actions, view));
+      const known = new Map(verdicts.summaries?.map((summary) => [summary.topic, summary]));
+      const heads = ["Name", "Verdict", "Partitions#", "Records#", "Size#", ""];
+      return table("Topics", heads, found, (topic) => rowOf(topic, known.get(topic.name), actions, view));
     },
   });
-  return view;
+  const drawn = () => JSON.stringify(verdicts.summaries?.map(({ topic, findings, error }) => [topic, findings, error]));
+  let before = drawn();
+  const redraw = () => {
+    const now = drawn();
+    if (now !== before) view.redraw();
+    before = now;
+  };
+  verdicts.listeners.add(redraw);
+  return {
+    ...view,
+    close() {
+      verdicts.listeners.delete(redraw);
+      view.close();
+    },
+  };
 }
 
-function rowOf(topic, actions, view) {
+function rowOf(topic, summary, actions, view) {
   return [
     [stateLink("topics", topic.name), topic.internal ? badge("internal") : null],
+    summary === undefined ? null : element("a", { href: addressOf("verdict", topic.name), "data-key": `verdict/${topic.name}` }, verdictTag(summary)),
     topic.partitions.length,
     numberText(recordsOf(topic)),
     bytesText(sumOf(topic.partitions.map((each) => each.size_bytes))),

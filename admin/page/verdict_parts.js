@@ -1,7 +1,7 @@
 // A verdict in words and numbers: the mark, the sentence, the counts and the findings.
 
 import { element } from "./dom.js";
-import { countFindings, isHarmless, meaningOf, placeText } from "./findings.js";
+import { isHarmless, meaningOf, placeText, summaryOf } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 
@@ -24,24 +24,30 @@ const RECORD_COUNTS = [
 const BAD_COUNTS = new Set(["appended_twice", "acknowledged_lost", "stored_unacknowledged", "reordered", "duplicates"]);
 const REQUESTS_SHOWN = 6;
 
-/** Return the verdict in one or two words, with a mark for its colour. */
-export function verdictTag(verdict) {
-  const count = countFindings(verdict);
-  if (count) return element("span", { class: "tag is-found" }, countText(count, "finding"));
-  return isUnused(verdict) ? element("span", { class: "tag" }, "nothing sent") : element("span", { class: "tag is-clean" }, "clean");
+/** Return a verdict in short in one or two words, with a mark for its colour. */
+export function verdictTag(summary) {
+  if (summary.error !== null) return element("span", { class: "tag", title: summary.error }, "no verdict");
+  if (summary.findings) return element("span", { class: "tag is-found" }, countText(summary.findings, "finding"));
+  return isUnused(summary) ? element("span", { class: "tag" }, "nothing sent") : element("span", { class: "tag is-clean" }, "clean");
+}
+
+/** Return the mark of the link to the verdict: the number of findings in all topics; null without one. */
+export function badgeOf({ summaries }) {
+  const count = (summaries ?? []).reduce((sum, { findings }) => sum + findings, 0);
+  return count ? element("span", { class: "tag is-found", title: countText(count, "finding") }, count.toLocaleString("en")) : null;
 }
 
 /** Return the verdict in a sentence, with its mark. */
 export function verdictSummary(verdict) {
-  const count = countFindings(verdict);
+  const summary = summaryOf(verdict);
   let words = "Every acknowledged batch is in the log, none is there twice, and none is out of order.";
-  if (count) words = "Not every batch is in the log exactly once and in order.";
+  if (summary.findings) words = "Not every batch is in the log exactly once and in order.";
   else if (isUnused(verdict)) words = "Nothing was sent to this topic.";
   if (verdict.forgotten) {
     const batches = countText(verdict.forgotten, "unacknowledged batch", "unacknowledged batches");
     words += ` Copies of ${batches}, which were too many to keep, would not be found.`;
   }
-  return element("p", { class: "summary" }, verdictTag(verdict), element("span", {}, words));
+  return element("p", { class: "summary" }, verdictTag(summary), element("span", {}, words));
 }
 
 /** Return the counts of batches that are not 0, in one line. */

@@ -1,6 +1,7 @@
 // The view of the verdict: whether each batch of a topic is in the log exactly once, and a finding for each that is not.
 
 import { button, element, emptyState, fill, whenReleased } from "./dom.js";
+import { kindsText } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 import { Refresher } from "./refresher.js";
@@ -9,59 +10,82 @@ import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag }
 // A verdict reads whole logs.
 const REFRESH_MS = 2000;
 const FINDINGS_AT_ONCE = 50;
+const TOPICS_AT_ONCE = 500;
 // What is named after the kind of an event id and a colon.
 const NAMED_PARTS = { header: "Header name", json: "Path, such as order.id" };
 
 /**
- * Return the view of all topics, or of one.
- * source: `topics(journal)` returns a promise of names, `read(topic, eventId)` one of a verdict; `hasEventIds`: whether
- * another event id can be read; `topicsMax`: how many verdicts may be read at a time.
- * topic, eventId: from the address; an empty event id is none.
+ * Return the view of all topics, or of one. source: Verdicts, or those of a report. topic, eventId: from the address; an
+ * empty event id is none.
  */
 export function verdictView(journal, source, topic = "", eventId = "") {
-  return topic === "" ? topicsPart(journal, source) : topicPart(journal, source, topic, eventId);
+  return topic === "" ? topicsPart(source) : topicPart(journal, source, topic, eventId);
 }
 
-function topicsPart(journal, source) {
+function topicsPart(source) {
   const place = element("div", { class: "stack" });
-  async function read(isStopped) {
-    const names = await source.topics(journal);
-    const answers = [];
-    for (const name of names.slice(0, source.topicsMax)) {
-      if (isStopped()) return;
-      answers.push({ name, ...(await verdictOrError(source, name, "")) });
-    }
-    redraw(place, { names, answers }, () => topicsParts(names, answers));
+  let topicsShown = TOPICS_AT_ONCE;
+  function draw() {
+    const { summaries, error } = source;
+    if (summaries === null && error === null) return;
+    redraw(place, { summaries, error, topicsShown }, () => [error === null ? null : problem(error), topicsParts(summaries ?? [], topicsShown, showMore)]);
   }
+  function showMore() {
+    topicsShown += TOPICS_AT_ONCE;
+    draw();
+  }
+  source.listeners.add(draw);
+  source.ask();
+  draw();
   const head = element("div", {}, element("h1", {}, "Verdict"), element("p", { class: "meaning" }, "Is each batch of a topic in the log exactly once?"));
-  return refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);
+  return {
+    root: element("div", { class: "sheet" }, head, place),
+    close: () => source.listeners.delete(draw),
+  };
 }
 
-function topicsParts(names, answers) {
-  if (!answers.length) {
+function topicsParts(summaries, shown, showMore) {
+  if (!summaries.length) {
     return [emptyState("No topics", element("p", {}, "Send records to a topic. Its verdict counts the batches that were lost, stored twice or reordered."))];
   }
-  const more = names.length - answers.length;
+  const more = summaries.length - shown;
   const heads = ["Topic", "Verdict", "Batches", "Records"];
-  const table = element(
-    "table",
-    { class: "sheet-table", "aria-label": "Topics" },
-    element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Records" ? "number" : "" }, head)))),
-    element("tbody", {}, answers.map(topicRow)),
-  );
-  return [table, more > 0 ? element("p", { class: "meaning" }, `${countText(more, "more topic")}: open #verdict/TOPIC in the address.`) : null];
+  return [
+    worstPart(summaries),
+    element(
+      "table",
+      { class: "sheet-table", "aria-label": "Topics" },
+      element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Records" ? "number" : "" }, head)))),
+      element("tbody", {}, summaries.slice(0, shown).map(topicRow)),
+    ),
+    more > 0 ? element("p", {}, button(`Show ${Math.min(more, TOPICS_AT_ONCE)} of ${more} more`, showMore)) : null,
+  ];
 }
 
-function topicRow({ name, verdict, error }) {
-  const link = element("th", { scope: "row" }, element("a", { href: addressOf("verdict", name) }, name));
-  if (verdict === null) return element("tr", {}, link, element("td", { colspan: 3 }, error));
+/** Return all findings in one sentence. */
+function worstPart(summaries) {
+  const found = summaries.filter(({ findings }) => findings);
+  const unjudged = summaries.filter(({ error }) => error !== null);
+  const without = unjudged.length ? ` ${countText(unjudged.length, "topic")} without a verdict.` : "";
+  const words = found.length
+    ? `${found.length.toLocaleString("en")} of ${countText(summaries.length, "topic")} with findings: ${kindsText(found)}.`
+    : `No finding in ${countText(summaries.length - unjudged.length, "topic")}.`;
+  const findings = found.reduce((sum, each) => sum + each.findings, 0);
+  const tag = findings ? ["is-found", countText(findings, "finding")] : ["is-clean", "no finding"];
+  return element("p", { class: "summary" }, element("span", { class: `tag ${tag[0]}` }, tag[1]), element("span", {}, words + without));
+}
+
+function topicRow(summary) {
+  const { topic, error, batches, records } = summary;
+  const link = element("th", { scope: "row" }, element("a", { href: addressOf("verdict", topic) }, topic));
+  if (error !== null) return element("tr", {}, link, element("td", { colspan: 3 }, error));
   return element(
     "tr",
     {},
     link,
-    element("td", {}, verdictTag(verdict)),
-    element("td", {}, batchCountsText(verdict)),
-    element("td", { class: "number" }, verdict.records.in_log.toLocaleString("en")),
+    element("td", {}, verdictTag(summary)),
+    element("td", {}, summary.findings ? element("strong", {}, kindsText([summary])) : batchCountsText({ batches })),
+    element("td", { class: "number" }, records.in_log.toLocaleString("en")),
   );
 }
 
@@ -80,10 +104,10 @@ function topicPart(journal, source, topic, eventId) {
   let answer = null;
   async function read() {
     const asked = chosen;
-    const read = await verdictOrError(source, topic, asked);
+    const found = await verdictOrError(source, topic, asked);
     // Another event id was chosen meanwhile.
     if (asked !== chosen) return;
-    answer = read;
+    answer = found;
     draw();
   }
   function draw() {

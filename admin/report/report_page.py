@@ -11,20 +11,15 @@ import re
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
 from hashlib import sha256
 from html import escape
-from pathlib import Path
 
 import msgspec
 
-from .. import page_declarations
-from .joined_script import join_modules
+from ..page_sources import FOLDER, INDEX, STYLE, joined_script, page_text
 from .run_report import RunReport
 
-PAGE_FOLDER = Path(__file__).parent.parent / "page"
 ENTRY = "report.js"
-INDEX = "index.html"
 
 
 class PageError(Exception):
@@ -33,11 +28,11 @@ class PageError(Exception):
 
 def report_page(report: RunReport) -> bytes:
     """Return the HTML of a report, in UTF-8."""
-    script, style = page_script(), _page_text("style.css")
-    icon = b64encode((PAGE_FOLDER / "icon.svg").read_bytes()).decode()
+    script, style = joined_script(ENTRY), page_text(STYLE)
+    icon = b64encode((FOLDER / "icon.svg").read_bytes()).decode()
     # The texts of style and script have no line break at their ends: a hash is that of the element's whole text.
     page = _replaced(
-        _page_text(INDEX),
+        page_text(INDEX),
         {
             "<title>fauxka</title>": f"<title>{escape(f'fauxka {report.title}')}</title>",
             '<meta charset="utf-8" />': f'<meta charset="utf-8" />\n    {_policy_element(script, style)}',
@@ -60,22 +55,6 @@ def _replaced(page: str, replacements: Mapping[str, str]) -> str:
         missing = next((text for text in replacements if found[text] != 1), "")
         raise PageError(f"{INDEX} must have once: {missing}")
     return re.sub(pattern, lambda match: replacements[match.group()], page)
-
-
-@cache
-def page_script() -> str:
-    """Return the joined script of the report."""
-    return join_modules(page_modules(), ENTRY)
-
-
-def page_modules() -> dict[str, str]:
-    """Return the modules of the page by their names."""
-    files = {file.name: _page_text(file.name) for file in PAGE_FOLDER.glob("*.js")}
-    return files | {page_declarations.MODULE: page_declarations.declared_module()}
-
-
-def _page_text(name: str) -> str:
-    return (PAGE_FOLDER / name).read_text("utf-8")
 
 
 def _policy_element(script: str, style: str) -> str:

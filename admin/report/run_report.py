@@ -21,8 +21,6 @@ from ..operations.topic_operations import TopicInfo
 
 # The newest requests of a report: as many as the page shows, and the journal keeps by default.
 REQUESTS_MAX = 10_000
-# Of topics, and of groups. A verdict reads whole logs.
-VERDICTS_MAX = 200
 
 
 class RecordedJournal(Struct, kw_only=True):
@@ -58,12 +56,6 @@ class BrokerState(Struct, kw_only=True):
         """Note why a group has no verdict. A client may have asked for the coordinator of one that never existed."""
         with _noting_error(self.unjudged_groups, group_id, but=404):
             yield
-
-    def note_left_out(self, names: Sequence[str], group_ids: Sequence[str]) -> None:
-        """Note the topics and the groups beyond VERDICTS_MAX."""
-        why = f"a report has at most {VERDICTS_MAX} verdicts"
-        self.unjudged.update(dict.fromkeys(names[VERDICTS_MAX:], why))
-        self.unjudged_groups.update(dict.fromkeys(group_ids[VERDICTS_MAX:], why))
 
 
 class RunReport(Struct, kw_only=True):
@@ -107,7 +99,6 @@ def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) 
     """Return the topics of a report's verdicts, those of the journal that were deleted included."""
     internal = {topic.name for topic in topics if topic.internal}
     sent_to = (batch.topic for entry in journal for batch in entry.batches)
-    # Topics of the run come first, in case there are too many.
     names = dict.fromkeys(chain(sent_to, (topic.name for topic in topics)))
     return [name for name in names if name not in internal]
 
@@ -115,5 +106,5 @@ def judged_topics(journal: Iterable[JournalEntry], topics: Sequence[TopicInfo]) 
 def judged_groups(journal: Iterable[JournalEntry], groups: Sequence[GroupInfo]) -> list[str]:
     """Return the ids of the groups of a report's verdicts, those of the journal that were deleted included."""
     asked_for = (group_id for entry in journal for group_id in entry.group_ids)
-    # Groups of the run come first, in case there are too many.
+    # Groups of the run come first.
     return list(dict.fromkeys(chain(asked_for, (group.group_id for group in groups))))

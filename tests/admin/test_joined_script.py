@@ -2,7 +2,7 @@
 
 import pytest
 
-from fauxka.admin.report.joined_script import JoinError, join_modules
+from fauxka.admin.joined_script import JoinError, join_modules
 
 DOM = "// Elements.\n\n/** Return a node. */\nexport function element() {\n  return SECRET;\n}\nconst SECRET = 1;\n"
 

@@ -7,22 +7,22 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from fauxka.admin.page_files import FOLDER, MEDIA_TYPES
+from fauxka.admin.joined_script import join_modules
+from fauxka.admin.page_files import MEDIA_TYPES, SCRIPT
+from fauxka.admin.page_sources import FOLDER, page_modules
 from fauxka.faults.actions import ACTION_TYPES, kind_of
 
 from ..serving_process import Serving
 
-PAGE_BYTES_MAX = 150_000
+PAGE_BYTES_MAX = 100_000
 TIMEOUT_SECONDS = 30
-PAGE_NAMES = sorted(file.name for file in FOLDER.iterdir())
 DECLARED = "declared.js"
 
 
-def get(broker: Serving, path: str, accepted: str | None = None) -> tuple[HTTPResponse, bytes]:
-    """Return the response and its body as sent. accepted: the encodings that the client accepts."""
+def get(broker: Serving, path: str, headers: dict[str, str] | None = None) -> tuple[HTTPResponse, bytes]:
+    """Return the response and its body as sent."""
     connection = HTTPConnection(urlsplit(broker.admin or "").netloc, timeout=TIMEOUT_SECONDS)
-    headers = {} if accepted is None else {"Accept-Encoding": accepted}
-    connection.request("GET", path, headers=headers)
+    connection.request("GET", path, headers=headers or {})
     response = connection.getresponse()
     body = response.read()
     connection.close()
@@ -30,21 +30,35 @@ def get(broker: Serving, path: str, accepted: str | None = None) -> tuple[HTTPRe
 
 
 def test_every_file_is_what_the_package_has_compressed_or_not(broker: Serving) -> None:
-    for name in PAGE_NAMES:
-        plain, body = get(broker, f"/page/{name}")
-        packed, packed_body = get(broker, f"/page/{name}", "gzip, deflate, br, zstd")
+    contents = {name: (FOLDER / name).read_bytes() for name in MEDIA_TYPES if name != SCRIPT}
+    contents[SCRIPT] = join_modules(page_modules(), SCRIPT).encode()
 
-        assert body == gzip.decompress(packed_body) == (FOLDER / name).read_bytes(), name
+    for name, content in contents.items():
+        plain, body = get(broker, f"/page/{name}")
+        packed, packed_body = get(broker, f"/page/{name}", {"Accept-Encoding": "gzip, deflate, br, zstd"})
+
+        assert body == gzip.decompress(packed_body) == content, name
         assert (plain.getheader("Content-Encoding"), packed.getheader("Content-Encoding")) == (None, "gzip")
-        assert plain.getheader("Content-Type") in MEDIA_TYPES.values()
+        assert plain.getheader("Content-Type") == MEDIA_TYPES[name]
         assert packed.getheader("Vary") == "Accept-Encoding"
 
 
-def test_declarations_are_a_module_of_the_page(broker: Serving) -> None:
-    response, body = get(broker, f"/page/{DECLARED}")
+@pytest.mark.parametrize("name", MEDIA_TYPES)
+def test_a_file_that_the_browser_has_is_not_sent_again(broker: Serving, name: str) -> None:
+    etag = str(get(broker, f"/page/{name}")[0].getheader("ETag"))
 
-    assert response.getheader("Content-Type") == MEDIA_TYPES[".js"]
-    constants = dict(line.removeprefix("export const ").split(" = ", 1) for line in body.decode().splitlines())
+    for known in (etag, f'"other", {etag}'):
+        same, body = get(broker, f"/page/{name}", {"If-None-Match": known, "Accept-Encoding": "gzip"})
+        assert (same.status, body, same.getheader("ETag")) == (304, b"", etag)
+    other, body = get(broker, f"/page/{name}", {"If-None-Match": '"other"'})
+    assert other.status == 200
+    assert body
+
+
+def test_declarations_are_a_module_of_the_page() -> None:
+    lines = page_modules()[DECLARED].splitlines()
+
+    constants = dict(line.removeprefix("export const ").split(" = ", 1) for line in lines)
     assert json.loads(constants["FAMILIES"].removesuffix(";")) == {
         kind_of(action): action.family.value for action in ACTION_TYPES
     }
@@ -60,8 +74,8 @@ def test_the_page_may_run_and_call_nothing_from_elsewhere(broker: Serving) -> No
     assert response.getheader("X-Content-Type-Options") == "nosniff"
 
 
-def test_a_browser_loads_at_most_150_kb(broker: Serving) -> None:
-    sizes = [len(get(broker, f"/page/{name}", "gzip")[1]) for name in [*PAGE_NAMES, DECLARED]]
+def test_a_browser_loads_at_most_100_kb(broker: Serving) -> None:
+    sizes = [len(get(broker, f"/page/{name}", {"Accept-Encoding": "gzip"})[1]) for name in MEDIA_TYPES]
 
     assert sum(sizes) <= PAGE_BYTES_MAX
 

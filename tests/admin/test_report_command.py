@@ -17,6 +17,7 @@ pytestmark = pytest.mark.processes
 
 DATA = re.compile(r'<script type="application/json" id="report">(.*?)</script>', re.DOTALL)
 LOST_ACK = {"match": {"api": "Produce"}, "point": "applied", "action": {"kind": "close"}}
+MANY_TOPICS = 250
 ENTRY: dict[str, object] = {
     "id": 1,
     "at_ms": 0,
@@ -210,3 +211,16 @@ def test_no_broker_is_exit_code_1(tmp_path: Path) -> None:
     ended = run("report", "--from", "127.0.0.1:1", "-o", str(tmp_path / "run.html"))
 
     assert (ended.exit_code, ended.log.count("\n")) == (1, 1)
+
+
+def test_report_has_the_verdicts_on_all_topics(broker: Serving, admin: AdminClient, tmp_path: Path) -> None:
+    for number in range(MANY_TOPICS):
+        admin.post("/v1/topics", {"name": f"report-{number}"})
+    page = tmp_path / "run.html"
+
+    assert run("report", "--ready-file", str(broker.ready_file), "-o", str(page)).exit_code == 0
+
+    state = data_of(page)["state"]
+    assert {verdict["topic"] for verdict in state["verdicts"]} == {topic["name"] for topic in state["topics"]}
+    assert len(state["verdicts"]) > MANY_TOPICS
+    assert state["unjudged"] == {}

@@ -97,3 +97,32 @@ def test_records_that_retention_deletes_are_a_finding(admin: AdminClient, broker
 
     (finding,) = admin.get("/v1/verdict", topic=TOPIC)["findings"]
     assert (finding["kind"], finding["offsets"], finding["records"]) == ("deleted", [0, 0], 1)
+
+
+def test_verdicts_on_all_topics_are_listed_with_their_counts_and_kinds_of_findings(
+    admin: AdminClient, broker: Serving
+) -> None:
+    admin.post("/v1/topics", {"name": "verdicts-clean"})
+    admin.post("/v1/rules", LOST_ACK)
+    with TopicClient(broker.bootstrap) as client, pytest.raises(ConnectionError):
+        client.produce(0)
+
+    verdicts = {item["topic"]: item for item in admin.get("/v1/verdicts")["items"]}
+
+    whole = admin.get("/v1/verdict", topic=TOPIC)
+    assert (verdicts[TOPIC]["findings"], verdicts[TOPIC]["kinds"]) == (1, {"stored_unacknowledged": 1})
+    assert (verdicts[TOPIC]["batches"], verdicts[TOPIC]["records"]) == (whole["batches"], whole["records"])
+    assert (verdicts["verdicts-clean"]["findings"], verdicts["verdicts-clean"]["error"]) == (0, None)
+    assert "__consumer_offsets" not in verdicts
+
+
+def test_a_page_of_verdicts_goes_on_after_the_last_topic_of_the_one_before(admin: AdminClient) -> None:
+    for number in range(3):
+        admin.post("/v1/topics", {"name": f"verdicts-{number}"})
+    topics = [item["topic"] for item in admin.get("/v1/verdicts")["items"]]
+
+    first = admin.get("/v1/verdicts", limit=2)
+    rest = admin.get("/v1/verdicts", since=first["next"])
+
+    assert [item["topic"] for item in (*first["items"], *rest["items"])] == topics
+    assert (first["next"], rest["next"]) == (topics[1], None)

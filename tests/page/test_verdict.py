@@ -19,6 +19,8 @@ FALSE_SUCCESS = {
     "action": {"kind": "error", "error": "NONE"},
 }
 
+# More than the names of a page of the API.
+TOPICS = 120
 # Until a verdict is read again: the pause grows with the time that a read takes, which is long where much else runs.
 AGAIN_MS = 30_000
 
@@ -82,6 +84,28 @@ def test_copy_is_a_finding_that_opens_each_of_its_requests(page: Page, broker: S
     expect(page.locator(f"#request-{again}")).to_have_attribute("aria-selected", "true")
 
 
+def test_topics_with_findings_come_first_and_mark_the_links_to_them(
+    page: Page, broker: Serving, admin: AdminClient
+) -> None:
+    for number in range(TOPICS):
+        admin.post("/v1/topics", {"name": f"clean-{number}"})
+    admin.post("/v1/rules", FALSE_SUCCESS)
+    produce(broker, "one", "two")
+
+    link = page.get_by_role("navigation", name="Views").get_by_role("link", name="Verdict")
+    expect(link.get_by_title("1 finding")).to_have_text("1", timeout=AGAIN_MS)
+    link.click()
+
+    rows = page.get_by_role("table", name="Topics").get_by_role("row")
+    expect(rows).to_have_count(1 + TOPICS + 1)
+    expect(rows.nth(1)).to_contain_text(TOPIC)
+    expect(rows.nth(1)).to_contain_text("1 acknowledged and lost")
+    expect(page.get_by_text(f"1 of {TOPICS + 1} topics with findings: 1 acknowledged and lost.")).to_be_visible()
+    page.get_by_role("link", name="Topics").click()
+    page.get_by_role("row", name=TOPIC).get_by_role("link", name="1 finding").click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+
+
 def test_lost_batch_links_to_the_request_that_was_acknowledged(page: Page, broker: Serving, admin: AdminClient) -> None:
     admin.post("/v1/rules", FALSE_SUCCESS)
     produce(broker, "one")
@@ -131,7 +155,9 @@ def test_page_without_new_requests_asks_for_no_verdict_again(browser: Browser, b
             clock = page.locator(".clock")
             expect(clock).not_to_have_text(clock.inner_text())
 
-        assert len(asked) == 1
+        assert len([url for url in asked if "topic=" in url]) == 1
+        # Those on all topics are read for the mark at the link to the view.
+        assert len([url for url in asked if "/v1/verdicts" in url]) <= 1
 
 
 def test_event_id_finds_the_copies_of_any_producer(page: Page, broker: Serving) -> None:

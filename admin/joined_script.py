@@ -1,4 +1,6 @@
-"""Joins the modules of the page into one script, because a browser loads no modules of a file:// page.
+"""Joins the modules of the page into one script.
+
+A browser loads it in one response instead of sixty, and a report has it in its file: a file:// page loads no modules.
 
 - Each module becomes a function that is called once and returns the exports. A module comes after its imports. Names
   that are not exported stay the module's own.

@@ -1,0 +1,85 @@
+"""Operation that lists the verdicts on all topics in short."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import Struct, field
+
+from ...faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
+from ...faults.verdict.verdict_findings import DELETED
+from ..control import Control
+from ..errors import CallError
+from ..long_calls import run_long_call
+from ..operation import Operation
+from ..paging import NamePage
+from .verdict_operations import TAG, judge_topic
+
+
+class VerdictSummary(Struct, kw_only=True):
+    """The verdict on a topic in short.
+
+    findings: how many there are, without deletions by retention or DeleteRecords. kinds: the same by the kind of
+    finding, as far as the verdict lists them. error: why there is no verdict; null if there is one.
+    """
+
+    topic: str
+    findings: int = 0
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+    batches: BatchVerdict = field(default_factory=BatchVerdict)
+    records: RecordVerdict = field(default_factory=RecordVerdict)
+    error: str | None = None
+
+
+class VerdictSummaryPage(Struct, kw_only=True):
+    """Verdicts sorted by topic."""
+
+    items: list[VerdictSummary]
+    next: str | None
+
+
+async def list_verdicts(control: Control, query: NamePage) -> VerdictSummaryPage:
+    """List the verdicts on all topics in short: how many findings of which kinds, and the counts.
+
+    Deleted topics whose batches are counted are listed too, and internal ones are not. Reads the logs as the verdict on
+    a single topic does.
+    """
+    control.check_running()
+    names = [name for name in _judged_names(control) if name > query.since]
+    return await run_long_call(control, _summarise(control, names[: query.limit], is_last=len(names) <= query.limit))
+
+
+def _judged_names(control: Control) -> list[str]:
+    topics = control.cluster.image.topics
+    counted = control.journal.deliveries.counts.topics
+    return sorted(name for name in {*topics, *counted} if name not in topics or not topics[name].is_internal)
+
+
+async def _summarise(control: Control, names: list[str], *, is_last: bool) -> VerdictSummaryPage:
+    items = [await _summary_of(control, name) for name in names]
+    return VerdictSummaryPage(items=items, next=None if is_last else names[-1])
+
+
+async def _summary_of(control: Control, name: str) -> VerdictSummary:
+    try:
+        return summarise(await judge_topic(control, name, None))
+    except CallError as error:
+        return VerdictSummary(topic=name, error=str(error))
+
+
+def summarise(verdict: TopicVerdict) -> VerdictSummary:
+    """Return a verdict in short."""
+    kinds = Counter(finding.kind for finding in verdict.findings)
+    deletions = kinds.pop(DELETED, 0)
+    # Deletions are listed last: if one is, all other findings are.
+    left_out = 0 if deletions else verdict.findings_left_out
+    return VerdictSummary(
+        topic=verdict.topic,
+        findings=sum(kinds.values()) + left_out,
+        kinds=dict(kinds),
+        batches=verdict.batches,
+        records=verdict.records,
+    )
+
+
+OPERATIONS = (Operation(method="GET", path="/v1/verdicts", perform=list_verdicts, tag=TAG, errors=(409,)),)
