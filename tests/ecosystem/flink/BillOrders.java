@@ -33,6 +33,8 @@ public class BillOrders {
         environment.fromSource(orders, WatermarkStrategy.noWatermarks(), "orders")
                 .map(order -> "bill for " + order)
                 .sinkTo(bills);
-        environment.execute();
+        var job = environment.executeAsync();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> job.cancel().join()));
+        job.getJobExecutionResult().get();
     }
 }
