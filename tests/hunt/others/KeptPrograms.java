@@ -26,7 +26,6 @@ public class KeptPrograms {
     private final Map<Thread, Thread> hooks;
     private Set<Thread> before = Set.of();
     private Set<Thread> hooksBefore = Set.of();
-    private Thread program;
 
     KeptPrograms(String name) throws ReflectiveOperationException {
         main = Class.forName(name).getMethod("main", String[].class);
@@ -59,7 +58,7 @@ public class KeptPrograms {
         System.setErr(output);
         before = Thread.getAllStackTraces().keySet();
         hooksBefore = new HashSet<>(hooks.keySet());
-        program = new Thread(() -> {
+        var program = new Thread(() -> {
             try {
                 main.invoke(null, (Object) arguments);
             } catch (ReflectiveOperationException error) {
@@ -73,14 +72,13 @@ public class KeptPrograms {
         var own = new HashSet<>(hooks.keySet());
         own.removeAll(hooksBefore);
         hooks.keySet().removeAll(own);
-        for (Thread hook : own) {
-            hook.start();
-        }
+        // A hook that a library keeps, and adds again in each run, may have been started before: its body is run in another thread.
+        var runs = own.stream().map(Thread::new).toList();
+        runs.forEach(Thread::start);
         long end = System.currentTimeMillis() + STOP_MS_MAX;
-        for (Thread hook : own) {
-            hook.join(Math.max(1, end - System.currentTimeMillis()));
+        for (Thread run : runs) {
+            run.join(Math.max(1, end - System.currentTimeMillis()));
         }
-        program.interrupt();
         while (isAlive() && System.currentTimeMillis() < end) {
             Thread.sleep(PAUSE_MS);
         }
