@@ -6,6 +6,7 @@ python -m tests.hunt.others quixstreams faststream
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -44,6 +45,8 @@ def main() -> int:
     how = How(budget=arguments.budget, jobs=arguments.jobs, pairs=arguments.pairs, only=arguments.only, skip=arguments.skip)
     if arguments.timeout is not None:
         how["timeout_seconds"] = arguments.timeout
+    # The programs that run end with the hunt.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     rows: list[str] = []
     is_found = False
     for name in arguments.names or OTHERS:
