@@ -197,7 +197,7 @@ def requests_at(requests: Sequence[JournalEntry], targets: Sequence[Target]) -> 
 
 
 def nearest_first(targets: Sequence[Target], topics: Sequence[str]) -> list[Target]:
-    """Return the targets in the order in which they are tried: those that write the topics, of the same clients, others.
+    """Return the targets that write the topics, then those of the same clients, then the others.
 
     A Connect worker also writes to topics of its own, which the hunt does not judge.
     """
@@ -216,7 +216,7 @@ def _topic_of(target: Target) -> object:
 
 
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
-    """Return a trial for each fault at each target, most telling first. Of equally telling ones, an earlier target is first.
+    """Return a trial for each fault at each target, most telling first; of equally telling ones in the order of targets.
 
     nodes: of the broker. late_ms: how late a late request is applied.
     """

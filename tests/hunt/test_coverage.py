@@ -8,7 +8,17 @@ from fauxka.faults.rules.rule_checks import ACTIONS_AT
 from fauxka.testing.hunting.coverage import Coverage, coverage_of
 from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, RANKS, Fault, Target, Trial, faults_of, nearest_first, plan_of
+from fauxka.testing.hunting.plan import (
+    ACKNOWLEDGING,
+    ASKING,
+    RANKS,
+    Fault,
+    Target,
+    Trial,
+    faults_of,
+    nearest_first,
+    plan_of,
+)
 
 USERS = {"EndTxn", "JoinGroup"}
 LOST_ACK = faults_of("Produce")[0]

@@ -14,7 +14,7 @@ from ..projects import run_in_project
 from ..runtimes import need
 from ..serving_process import environment
 from .others.kept_programs import KeptPrograms
-from .others.starts import Folders, ProgramEnded, Processes, wait_until_done
+from .others.starts import Folders, Processes, ProgramEnded, wait_until_done
 
 # A virtual machine starts in a second; on a busy machine it takes far longer.
 WAIT_SECONDS_MAX = 120
@@ -67,7 +67,9 @@ def run_waiting(kept: KeptPrograms, folder: Path, argument: str) -> tuple[str, .
 
 
 @pytest.mark.java
-def test_a_virtual_machine_is_kept_for_the_next_start_and_stopped_by_its_hooks(waiting: Program, tmp_path: Path) -> None:
+def test_a_virtual_machine_is_kept_for_the_next_start_and_stopped_by_its_hooks(
+    waiting: Program, tmp_path: Path
+) -> None:
     kept = KeptPrograms(waiting)
 
     process, *first = run_waiting(kept, tmp_path / "first", "one")
@@ -80,7 +82,9 @@ def test_a_virtual_machine_is_kept_for_the_next_start_and_stopped_by_its_hooks(w
 
 
 @pytest.mark.java
-def test_a_program_that_has_ended_by_itself_is_started_in_a_new_virtual_machine(waiting: Program, tmp_path: Path) -> None:
+def test_a_program_that_has_ended_by_itself_is_started_in_a_new_virtual_machine(
+    waiting: Program, tmp_path: Path
+) -> None:
     kept = KeptPrograms(waiting)
 
     with pytest.raises(ProgramEnded, match="it fails") as raised, kept.started(tmp_path, "failing") as started:

@@ -1,6 +1,6 @@
 """Counts the orders of each customer until it is stopped, with a state that has a changelog.
 
-Arguments: address, folder of the state, guarantee: "exactly-once", with a transaction for each commit, or "at-least-once".
+Arguments: address, folder of the state, and the guarantee: "exactly-once", with transactions, or "at-least-once".
 """
 
 import sys

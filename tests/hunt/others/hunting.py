@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fauxka.testing import Broker
 from fauxka.testing.hunting.arguments import How, options_of
 from fauxka.testing.hunting.budget import Budget
-from fauxka.testing.hunting.functions import Function
+from fauxka.testing.hunting.functions import CheckFunction, Function
 from fauxka.testing.hunting.hunt_program import hunt_program
 from fauxka.testing.hunting.progress import ShowProgress
 from fauxka.testing.hunting.result import Result
@@ -39,6 +37,8 @@ def hunted(other: Other, how: How, show: ShowProgress | None = None) -> Result:
                 if prepare is not None:
                     prepare(broker)
                 run(broker)
-            return hunt_program(Function(run), options_of({"restarts": RESTARTS, **other.how, **how}, None, BUDGET), show)
+            check = None if other.check is None else CheckFunction(other.check)
+            options = options_of({"restarts": RESTARTS, **other.how, **how}, check, BUDGET)
+            return hunt_program(Function(run), options, show)
         finally:
             startable.end()

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...ecosystem.programs import JAVA_OPTIONS, Program
+from ...ecosystem.programs import Program
 from ...installations import CACHE, installed
 from ...projects import run_in_project
 from ...serving_process import environment

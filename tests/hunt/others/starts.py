@@ -41,6 +41,11 @@ class Started(Protocol):
 class Startable(Protocol):
     """A program that can be started any number of times, also at the same time."""
 
+    @property
+    def program(self) -> Program:
+        """What is started."""
+        ...
+
     def started(self, folder: Path, *arguments: str) -> AbstractContextManager[Started]:
         """Run it for the length of the block, and then end it as SIGTERM does. folder: of its log."""
         ...
