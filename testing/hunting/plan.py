@@ -216,9 +216,9 @@ def _topic_of(target: Target) -> object:
 
 
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
-    """Return a trial for each fault at each target, most telling first; of equally telling ones in the order of targets.
+    """Return a trial for each fault at each target, most telling first.
 
-    nodes: of the broker. late_ms: how late a late request is applied.
+    targets: equally telling trials are in their order. nodes: of the broker. late_ms: how late a late request is applied.
     """
     used = {target.api for target in targets}
     pairs = [

@@ -42,9 +42,9 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, help="of a trial, in seconds")
     parser.add_argument("--output", type=Path, help="a folder for the findings of each program")
     arguments = parser.parse_args()
-    how = How(
-        budget=arguments.budget, jobs=arguments.jobs, pairs=arguments.pairs, only=arguments.only, skip=arguments.skip
-    )
+    how = How(budget=arguments.budget, jobs=arguments.jobs, pairs=arguments.pairs, skip=arguments.skip)
+    if arguments.only:
+        how["only"] = arguments.only
     if arguments.timeout is not None:
         how["timeout_seconds"] = arguments.timeout
     # The programs that run end with the hunt.

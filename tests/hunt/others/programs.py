@@ -23,6 +23,13 @@ from ...ecosystem.programs import (
 from .kept_programs import KeptPrograms
 from .starts import Processes, ProgramEnded, Startable, wait_until_done
 
+# A run of a Connect worker takes long, and sends requests of 30 kinds: a short hunt tries these faults only.
+FAULTS_OF_WORKERS = (
+    *("lost acknowledgement", "lost request", "crash after it was applied", "crash before it was applied"),
+    *("producers fenced", "producers expired", "transactions expired", "members expired", "broker down for an hour"),
+    *("TRANSACTION_ABORTABLE", "NOT_COORDINATOR", "NOT_LEADER_OR_FOLLOWER", "TOPIC_AUTHORIZATION_FAILED"),
+    *("NOT_ENOUGH_REPLICAS_AFTER_APPEND although it was applied", "REQUEST_TIMED_OUT although it was applied"),
+)
 REPARTITION = "counters-counts-repartition"
 MIRROR_OFFSETS = "mm2-offsets.primary.internal"
 
@@ -220,13 +227,13 @@ OTHERS = {
         "Kafka Connect 4.3.0, an exactly-once source",
         java("kafka_connect", "org.apache.kafka.connect.cli.ConnectDistributed"),
         copy_file_with_connect,
-        How(topics=["orders"]),
+        How(topics=["orders"], only=FAULTS_OF_WORKERS),
     ),
     "mirror-maker": Other(
         "MirrorMaker 2 4.3.0, exactly once",
         java("mirror_maker", "org.apache.kafka.connect.mirror.MirrorMaker"),
         copy_topic_with_mirror_maker,
-        How(topics=["primary.orders"]),
+        How(topics=["primary.orders"], only=FAULTS_OF_WORKERS),
     ),
     "flink": Other(
         "Flink 2.2.0, a sink with `EXACTLY_ONCE`",
