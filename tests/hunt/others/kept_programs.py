@@ -70,7 +70,7 @@ class StartedMain:
 
 @dataclass(frozen=True, slots=True)
 class KeptPrograms:
-    """A program of Java. A start takes a virtual machine whose program has ended well, or a new one."""
+    """A program of Java. A start uses a virtual machine whose last program was stopped cleanly, or a new one."""
 
     program: Program
     _idle: list[VirtualMachine] = field(default_factory=list[VirtualMachine])

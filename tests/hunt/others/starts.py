@@ -51,7 +51,7 @@ class Startable(Protocol):
         ...
 
     def end(self) -> None:
-        """Kill what runs, such as a program that hangs in a thread that nobody waits for."""
+        """Kill what runs, such as a program that hangs."""
         ...
 
 
