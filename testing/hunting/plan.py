@@ -218,7 +218,7 @@ def _topic_of(target: Target) -> object:
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
     """Return a trial for each fault at each target, most telling first.
 
-    targets: equally telling trials are in their order. nodes: of the broker. late_ms: how late a late request is applied.
+    targets: their order is that of equally telling trials. nodes: of the broker. late_ms: of a request applied late.
     """
     used = {target.api for target in targets}
     pairs = [

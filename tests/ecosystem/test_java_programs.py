@@ -126,7 +126,7 @@ def test_flink_commits_a_transaction_with_each_checkpoint(broker: Broker, tmp_pa
     seed_orders(broker)
     broker.topics.create("bills", partitions=1)
 
-    with java_program("flink", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers) as job:
+    with java_program("flink", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers, "200") as job:
         job.wait_until(lambda: committed_offset(broker, "billing", "orders") == ORDERS)
         job.wait_until(lambda: len(committed_values(broker, "bills")) == ORDERS)
 

@@ -1,4 +1,4 @@
-"""Programs that others wrote keep what they promise, with the faults that a short hunt tries.
+"""Programs that others wrote: most keep what they promise, with the faults that a short hunt tries.
 
 docs/hunt-reference.md has the results of longer hunts.
 """
@@ -7,20 +7,33 @@ import pytest
 
 from fauxka.testing import report_text
 from fauxka.testing.hunting.arguments import How
+from fauxka.testing.hunting.judgement import Outcome
 
 from .others.hunting import hunted
 from .others.programs import OTHERS
 
-# The installation of a program of Java, its warm-up, and the hunt.
+# The installation of a program, its warm-up, and the hunt.
 SECONDS_MAX = 1800
-BUDGET = "2m"
+# It handles an order in milliseconds.
+HANG_SECONDS = 60
 
 pytestmark = [pytest.mark.hunt, pytest.mark.ecosystem, pytest.mark.timeout(SECONDS_MAX)]
 
 
-@pytest.mark.parametrize("name", [name for name, other in OTHERS.items() if not other.known])
+@pytest.mark.parametrize("name", OTHERS)
 def test_program_keeps_its_promise(name: str) -> None:
-    result = hunted(OTHERS[name], How(budget=BUDGET, jobs=2, pairs=0))
+    result = hunted(OTHERS[name], How(budget="2m", jobs=2, pairs=0))
 
     assert not result.findings, report_text(result)
     assert any(each.met for each in result.tried), report_text(result)
+
+
+def test_faststream_does_not_go_on_after_a_batch_that_kafka_refuses() -> None:
+    how = How(only=["INVALID_RECORD"], timeout_seconds=HANG_SECONDS, budget="10m", first=True)
+
+    result = hunted(OTHERS["faststream"], how)
+
+    (finding,) = result.findings
+    assert finding.judgement.outcome is Outcome.HUNG
+    assert finding.is_certain
+    assert any("group bills: hanging" in reason for reason in finding.judgement.reasons)

@@ -23,13 +23,15 @@ from ...ecosystem.programs import (
 from .kept_programs import KeptPrograms
 from .starts import Processes, ProgramEnded, Startable, wait_until_done
 
-# A run of a Connect worker takes long, and sends requests of 30 kinds: a short hunt tries these faults only.
-FAULTS_OF_WORKERS = (
+# A run of these programs takes long, and sends many kinds of requests: a short hunt tries these faults only.
+FEW_FAULTS = (
     *("lost acknowledgement", "lost request", "crash after it was applied", "crash before it was applied"),
     *("producers fenced", "producers expired", "transactions expired", "members expired", "broker down for an hour"),
     *("TRANSACTION_ABORTABLE", "NOT_COORDINATOR", "NOT_LEADER_OR_FOLLOWER", "TOPIC_AUTHORIZATION_FAILED"),
     *("NOT_ENOUGH_REPLICAS_AFTER_APPEND although it was applied", "REQUEST_TIMED_OUT although it was applied"),
 )
+# Long enough that all orders are in the first transaction. Flink gives each checkpoint a transactional id of its own.
+CHECKPOINT_MS = "3000"
 REPARTITION = "counters-counts-repartition"
 MIRROR_OFFSETS = "mm2-offsets.primary.internal"
 
@@ -105,7 +107,7 @@ def has_read_all(broker: Broker, group: str, topic: str) -> bool:
 
 def bill_with_flink(job: Startable, broker: Broker, folder: Path) -> None:
     """Run Flink until it has committed all offsets, and has no open transaction: both come with a checkpoint."""
-    with job.started(folder, broker.bootstrap_servers) as started:
+    with job.started(folder, broker.bootstrap_servers, CHECKPOINT_MS) as started:
         wait_until_done(started, lambda: has_read_orders(broker, "billing") and not broker.transactions.list("Ongoing"))
 
 
@@ -227,18 +229,18 @@ OTHERS = {
         "Kafka Connect 4.3.0, an exactly-once source",
         java("kafka_connect", "org.apache.kafka.connect.cli.ConnectDistributed"),
         copy_file_with_connect,
-        How(topics=["orders"], only=FAULTS_OF_WORKERS),
+        How(topics=["orders"], only=FEW_FAULTS),
     ),
     "mirror-maker": Other(
         "MirrorMaker 2 4.3.0, exactly once",
         java("mirror_maker", "org.apache.kafka.connect.mirror.MirrorMaker"),
         copy_topic_with_mirror_maker,
-        How(topics=["primary.orders"], only=FAULTS_OF_WORKERS),
+        How(topics=["primary.orders"], only=FEW_FAULTS),
     ),
     "flink": Other(
         "Flink 2.2.0, a sink with `EXACTLY_ONCE`",
         java("flink", "BillOrders"),
         bill_with_flink,
-        How(topics=["bills"], prepare=seed_orders_and("bills")),
+        How(topics=["bills"], prepare=seed_orders_and("bills"), only=FEW_FAULTS),
     ),
 }
