@@ -82,11 +82,11 @@ class KeptPrograms:
 
         folder: of its log. The virtual machine is killed if the block raises an error, or if threads are left.
         """
-        machine = self._idle.pop() if self._idle else self._new(folder)
+        log_file = folder / "log"
+        log_file.write_bytes(b"")
+        machine = self._idle.pop() if self._idle else self._new(log_file)
         is_clean = False
         try:
-            log_file = folder / "log"
-            log_file.write_bytes(b"")
             machine.ask("start", str(log_file), *arguments)
             yield StartedMain(machine, log_file)
             is_clean = machine.ask("stop") == "clean"
@@ -101,11 +101,12 @@ class KeptPrograms:
         for machine in self._all:
             machine.end()
 
-    def _new(self, folder: Path) -> VirtualMachine:
+    def _new(self, log_file: Path) -> VirtualMachine:
+        """Start a virtual machine. log_file: has its own errors, such as too little memory."""
         java, *options, _, _, main = self.program.command
         opened = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
         command = (java, *opened, *options, "-cp", f"classes:jars/*:{compiled()}", "KeptPrograms", main)
-        with (folder / "machine").open("wb") as output:
+        with log_file.open("ab") as output:
             process = subprocess.Popen(
                 command,
                 cwd=self.program.folder,

@@ -21,7 +21,7 @@ from ...ecosystem.programs import (
     seed_orders,
 )
 from .kept_programs import KeptPrograms
-from .starts import Processes, ProgramEnded, Startable, wait_until_done
+from .starts import LOG_BYTES_MAX, Processes, ProgramEnded, Startable, wait_until_done
 
 # A run of these programs takes long, and sends many kinds of requests: a short hunt tries these faults only.
 FEW_FAULTS = (
@@ -33,6 +33,7 @@ FEW_FAULTS = (
 # Long enough that all orders are in the first transaction. Flink gives each checkpoint a transactional id of its own.
 CHECKPOINT_MS = "3000"
 REPARTITION = "counters-counts-repartition"
+FAILED_TASK = "will not recover until manually restarted"
 MIRROR_OFFSETS = "mm2-offsets.primary.internal"
 
 
@@ -150,7 +151,10 @@ def is_accepted(address: str, config: Mapping[str, str]) -> bool:
 
 
 def copy_topic_with_mirror_maker(mirror: Startable, broker: Broker, folder: Path) -> None:
-    """Run MirrorMaker, from another cluster to the broker, until it has committed the offset of the last order."""
+    """Run MirrorMaker, from another cluster to the broker, until it has committed the offset of the last order.
+
+    Raises ProgramEnded for a task that has failed, as copy_file_with_connect does.
+    """
     with Broker() as primary:
         seed_orders(primary)
         addresses = {
@@ -159,7 +163,14 @@ def copy_topic_with_mirror_maker(mirror: Startable, broker: Broker, folder: Path
         }
         settings = settings_of(mirror.program, "mirror.properties", folder, **addresses)
         with mirror.started(folder, settings) as started:
-            wait_until_done(started, lambda: {"offset": ORDERS - 1} in committed_json(broker, MIRROR_OFFSETS))
+
+            def is_done() -> bool:
+                log = started.log_file.read_text(errors="replace")
+                if FAILED_TASK in log:
+                    raise ProgramEnded(log[-LOG_BYTES_MAX:])
+                return {"offset": ORDERS - 1} in committed_json(broker, MIRROR_OFFSETS)
+
+            wait_until_done(started, is_done)
 
 
 def committed_json(broker: Broker, topic: str) -> Sequence[object]:
