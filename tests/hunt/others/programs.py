@@ -31,7 +31,7 @@ FEW_FAULTS = (
     *("NOT_ENOUGH_REPLICAS_AFTER_APPEND although it was applied", "REQUEST_TIMED_OUT although it was applied"),
 )
 # Long enough that all orders are in the first transaction. Flink gives each checkpoint a transactional id of its own.
-CHECKPOINT_MS = "3000"
+CHECKPOINT_MS = "10000"
 REPARTITION = "counters-counts-repartition"
 FAILED_TASK = "will not recover until manually restarted"
 MIRROR_OFFSETS = "mm2-offsets.primary.internal"
