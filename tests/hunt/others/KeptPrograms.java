@@ -19,6 +19,7 @@ import java.util.Set;
  * thread of it is left.
  */
 public class KeptPrograms {
+    static final String RESPONSE = "response: ";
     static final long STOP_MS_MAX = 20_000;
     static final long PAUSE_MS = 20;
 
@@ -47,7 +48,8 @@ public class KeptPrograms {
                 case "stop" -> kept.stop();
                 default -> { }
             }
-            responses.println(words[0].equals("stop") ? kept.left() : kept.isAlive() ? "running" : "ended");
+            // The virtual machine prints warnings of its own there, too.
+            responses.println(RESPONSE + (words[0].equals("stop") ? kept.left() : kept.isAlive() ? "running" : "ended"));
         }
         System.exit(0);
     }
