@@ -15,7 +15,7 @@ from .errors import CannotHunt
 from .judgement import differences, with_order_of_both
 from .options import Options
 from .pairs import TwoTargets, two_in_flight
-from .plan import CHANGING, Target, targets_of
+from .plan import CHANGING, Target, nearest_first, targets_of
 from .program import Program, last_line
 from .run import Run, Setting, run_once
 
@@ -76,7 +76,7 @@ def learn(program: Program, setting: Setting) -> Learned:
         raise CannotHunt(f"the program wrote no event to {', '.join(setting.topics)}")
     for group in setting.groups:
         _check_group(faultless, group, is_processed=setting.is_processed)
-    targets = targets_of(*(run.requests for run in runs))
+    targets = nearest_first(targets_of(*(run.requests for run in runs)), setting.topics)
     return Learned(faultless, targets, two_in_flight(late.requests, targets))
 
 

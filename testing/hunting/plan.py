@@ -196,10 +196,29 @@ def requests_at(requests: Sequence[JournalEntry], targets: Sequence[Target]) -> 
     return found
 
 
+def nearest_first(targets: Sequence[Target], topics: Sequence[str]) -> list[Target]:
+    """Return the targets that write the topics, then those of the same clients, then the others.
+
+    A Connect worker also writes to topics of its own, which the hunt does not judge.
+    """
+    clients = {dict(target.match).get(_CLIENT) for target in targets if _topic_of(target) in topics} - {None}
+
+    def distance(target: Target) -> int:
+        if _topic_of(target) in topics:
+            return 0
+        return 1 if dict(target.match).get(_CLIENT) in clients else 2
+
+    return sorted(targets, key=distance)
+
+
+def _topic_of(target: Target) -> object:
+    return dict(target.match).get("topic")
+
+
 def plan_of(targets: Sequence[Target], nodes: int = 1, late_ms: int = LATE_MS) -> list[Trial]:
     """Return a trial for each fault at each target, most telling first.
 
-    nodes: of the broker. late_ms: how late a late request is applied.
+    targets: their order is that of equally telling trials. nodes: of the broker. late_ms: of a request applied late.
     """
     used = {target.api for target in targets}
     pairs = [

@@ -1,6 +1,7 @@
 """The programs of this folder: each is installed with its locked packages, and run against a broker."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -162,10 +163,18 @@ def _made_of(name: str, *more: str) -> str:
     return digest.hexdigest()
 
 
-def seed_orders(broker: Broker) -> None:
-    """Create the topic `orders` with one partition, and append orders of customers 0 and 1 in turn."""
+def seed_orders(broker: Broker, value_of: Callable[[int], str] = "order {}".format) -> None:
+    """Create the topic `orders` with one partition, and append orders of customers 0 and 1 in turn.
+
+    value_of: from the number of an order to its value.
+    """
     broker.topics.create("orders", partitions=1)
-    broker.topics.seed("orders", [{"key": str(number % 2), "value": f"order {number}"} for number in range(ORDERS)])
+    broker.topics.seed("orders", [{"key": str(number % 2), "value": value_of(number)} for number in range(ORDERS)])
+
+
+def seed_json_orders(broker: Broker) -> None:
+    """Seed orders that are JSON objects with their customers."""
+    seed_orders(broker, lambda number: json.dumps({"customer": number % 2}))
 
 
 def committed_values(broker: Broker, topic: str) -> list[bytes | None]:

@@ -1,20 +1,15 @@
 """Programs of Java."""
 
-import json
-import re
 from pathlib import Path
-from urllib.request import Request, urlopen
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from fauxka.testing import Broker
 
+from .connect_workers import rest_address, settings_of, start_connector
 from .programs import (
     ORDERS,
-    RUN_SECONDS_MAX,
-    Program,
-    Running,
     committed_offset,
     committed_values,
     java_program,
@@ -28,30 +23,6 @@ pytestmark = [pytest.mark.ecosystem, pytest.mark.timeout(1800)]
 BILLS = [b"bill for order %d" % number for number in range(ORDERS)]
 
 
-def settings_of(program: Program, file: str, folder: Path, **settings: str) -> str:
-    """Write a file of properties with the settings of this run added, and return its path."""
-    added = "".join(f"{key.replace('__', '.')}={value}\n" for key, value in settings.items())
-    target = folder / file
-    target.write_text((program.folder / file).read_text() + added)
-    return str(target)
-
-
-def rest_address(worker: Running) -> str:
-    """Wait until the REST API of a Connect worker serves, and return its address."""
-    worker.wait_until(lambda: "Kafka Connect started" in worker.log_file.read_text())
-    (address,) = re.findall(r"REST server listening at (http://\S+?)/?,", worker.log_file.read_text())
-    return str(address)
-
-
-def start_connector(address: str, name: str, **config: str) -> None:
-    """Create a connector of one task over the REST API."""
-    named = {key.replace("_", "."): value for key, value in config.items()}
-    body = json.dumps({"name": name, "config": {"tasks.max": "1", **named}}).encode()
-    request = Request(f"{address}/connectors", body, {"Content-Type": "application/json"})
-    with urlopen(request, timeout=RUN_SECONDS_MAX) as response:
-        assert response.status == 201
-
-
 def test_connect_copies_a_file_into_a_topic_exactly_once_and_into_a_file(broker: Broker, tmp_path: Path) -> None:
     source, sink = tmp_path / "source", tmp_path / "sink"
     source.write_text("".join(f"order {number}\n" for number in range(ORDERS)))
@@ -59,7 +30,8 @@ def test_connect_copies_a_file_into_a_topic_exactly_once_and_into_a_file(broker:
     settings = settings_of(connect, "worker.properties", tmp_path, bootstrap__servers=broker.bootstrap_servers)
 
     with connect.running(tmp_path / "log", settings) as worker:
-        address = rest_address(worker)
+        worker.wait_until(lambda: rest_address(worker.log_file) is not None)
+        address = rest_address(worker.log_file) or ""
         kinds = "org.apache.kafka.connect.file.FileStream"
         required = {"exactly_once_support": "required"}
         start_connector(
@@ -114,17 +86,29 @@ def test_kafka_streams_counts_exactly_once(broker: Broker, tmp_path: Path) -> No
         broker.verdict(topic).assert_exactly_once()
 
 
-def test_spring_kafka_aborts_a_failed_listener_and_bills_once(broker: Broker) -> None:
+def test_spring_kafka_aborts_a_failed_listener_and_bills_once(broker: Broker, tmp_path: Path) -> None:
     seed_orders(broker)
 
-    java_program("spring_kafka", "BillOrders").run(broker.bootstrap_servers)
+    with java_program("spring_kafka", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers) as billing:
+        billing.wait_until(lambda: committed_offset(broker, "billing", "orders") == ORDERS)
 
     aborted = [each.value for each in broker.records("bills") if each.transaction == "aborted" and not each.is_control]
     assert committed_values(broker, "bills") == BILLS
     assert aborted == [b"bill for order 3"]
     assert markers(broker, "bills") == {"committed", "aborted"}
-    assert committed_offset(broker, "billing", "orders") == ORDERS
     broker.verdict("bills").assert_exactly_once()
+
+
+def test_spring_kafka_retries_an_order_and_sends_a_dead_one_to_its_topic(broker: Broker, tmp_path: Path) -> None:
+    seed_orders(broker)
+
+    with java_program("spring_kafka", "RetryOrders").running(tmp_path / "log", broker.bootstrap_servers) as billing:
+        billing.wait_until(lambda: committed_offset(broker, "billing", "orders") == ORDERS)
+
+    assert committed_values(broker, "bills") == [bill for bill in BILLS if bill != b"bill for order 5"]
+    assert committed_values(broker, "orders-dlt") == [b"order 5"]
+    broker.verdict("bills").assert_exactly_once()
+    broker.verdict("orders-dlt").assert_exactly_once()
 
 
 @pytest.mark.parametrize("name", ["vertx", "camel"])
@@ -142,7 +126,7 @@ def test_flink_commits_a_transaction_with_each_checkpoint(broker: Broker, tmp_pa
     seed_orders(broker)
     broker.topics.create("bills", partitions=1)
 
-    with java_program("flink", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers) as job:
+    with java_program("flink", "BillOrders").running(tmp_path / "log", broker.bootstrap_servers, "200") as job:
         job.wait_until(lambda: committed_offset(broker, "billing", "orders") == ORDERS)
         job.wait_until(lambda: len(committed_values(broker, "bills")) == ORDERS)
 

@@ -8,22 +8,20 @@ import pytest
 
 from fauxka.testing import Broker
 
-from .programs import ORDERS, committed_offset, committed_values, markers, python_program, seed_orders
+from .programs import ORDERS, committed_offset, committed_values, markers, python_program, seed_json_orders, seed_orders
 
 pytestmark = [pytest.mark.ecosystem, pytest.mark.timeout(1800)]
 
 
 def test_quixstreams_counts_exactly_once(broker: Broker, tmp_path: Path) -> None:
-    broker.topics.create("orders", partitions=1)
-    broker.topics.seed(
-        "orders", [{"key": str(number % 2), "value": json.dumps({"customer": number % 2})} for number in range(ORDERS)]
-    )
+    seed_json_orders(broker)
+    arguments = (broker.bootstrap_servers, str(tmp_path), "exactly-once")
 
-    python_program("quixstreams").run(broker.bootstrap_servers, str(tmp_path))
+    with python_program("quixstreams").running(tmp_path / "log", *arguments) as counters:
+        counters.wait_until(lambda: committed_offset(broker, "counters", "orders") == ORDERS)
 
     counts = [json.loads(value or b"") for value in committed_values(broker, "counts")]
     assert counts == [{"customer": number % 2, "orders": number // 2 + 1} for number in range(ORDERS)]
-    assert committed_offset(broker, "counters", "orders") == ORDERS
     assert markers(broker, "counts") == {"committed"}
     broker.verdict("counts").assert_exactly_once()
 

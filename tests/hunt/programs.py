@@ -42,6 +42,29 @@ def send_in_flight(broker: Broker, events: list[bytes], *, has_keys: bool = Fals
     producer.flush()
 
 
+def book_in_flight(broker: Broker, events: list[bytes], *, attempts: int) -> None:
+    """Send each event in a request of its own, in a transaction; after one that was aborted, all in another.
+
+    The client sends them at once, when the partition was added to the transaction. An event has the same timestamp in
+    both, as one that is copied. Raises KafkaException.
+    """
+    config = {"transactional.id": "book", "batch.num.messages": 1, **QUICK}
+    for left in reversed(range(attempts)):
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **config})
+        producer.init_transactions(5)
+        producer.begin_transaction()
+        for number, event in enumerate(events, start=1):
+            producer.produce("orders", event, timestamp=number)
+        try:
+            producer.commit_transaction(5)
+        except KafkaException:
+            if not left:
+                raise
+            producer.abort_transaction(5)
+        else:
+            return
+
+
 def doubling(broker: Broker) -> None:
     """Send events without idempotence."""
     send(broker, [b"a", b"b"])

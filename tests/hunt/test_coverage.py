@@ -8,7 +8,17 @@ from fauxka.faults.rules.rule_checks import ACTIONS_AT
 from fauxka.testing.hunting.coverage import Coverage, coverage_of
 from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.judgement import Judgement, Outcome
-from fauxka.testing.hunting.plan import ACKNOWLEDGING, ASKING, RANKS, Fault, Target, Trial, faults_of, plan_of
+from fauxka.testing.hunting.plan import (
+    ACKNOWLEDGING,
+    ASKING,
+    RANKS,
+    Fault,
+    Target,
+    Trial,
+    faults_of,
+    nearest_first,
+    plan_of,
+)
 
 USERS = {"EndTxn", "JoinGroup"}
 LOST_ACK = faults_of("Produce")[0]
@@ -59,3 +69,13 @@ def test_lost_acknowledgements_of_what_is_written_and_committed_are_tried_first(
     first = [str(trial) for trial in plan_of(targets)[:3]]
 
     assert first == [f"lost acknowledgement: {api}" for api in ("Produce", "EndTxn", "OffsetCommit")]
+
+
+def test_requests_that_write_a_judged_topic_are_tried_first_and_then_those_of_their_client() -> None:
+    produce, end = ("api", "Produce"), ("api", "EndTxn")
+    status = Target((produce, ("client_id", "worker"), ("topic", "status")), 0, 1)
+    worker_end = Target((end, ("client_id", "worker")), 0, 1)
+    task_end = Target((end, ("client_id", "task")), 0, 1)
+    orders = Target((produce, ("client_id", "task"), ("topic", "orders")), 0, 1)
+
+    assert nearest_first([status, worker_end, task_end, orders], ["orders"]) == [orders, task_end, status, worker_end]

@@ -21,7 +21,7 @@ from fauxka.testing.hunting.plan import plan_of
 from fauxka.testing.hunting.run import run_once
 
 from ..clients.kafka_python_client import kafka
-from .programs import book, copy_as_member, count_as_member, fill, idempotent, send, send_in_flight
+from .programs import book, book_in_flight, copy_as_member, count_as_member, fill, idempotent, send, send_in_flight
 
 LATE_MS = 2500
 
@@ -125,6 +125,14 @@ def test_an_order_of_each_key_is_promised_for_events_of_one_key(
 
     assert list(judged(fault, program, topics=["orders"], expect="at-least-once-in-order").kinds) == kinds
     assert not judged(fault, program, topics=["orders"], expect="at-least-once").kinds
+
+
+def test_a_batch_that_is_sent_again_behind_one_of_an_aborted_transaction_is_in_order() -> None:
+    program = partial(book_in_flight, events=[b"a", b"b", b"c"], attempts=2)
+
+    judgement = judged("TOPIC_AUTHORIZATION_FAILED: Produce 1 of 3 to orders-0", program, topics=["orders"])
+
+    assert (judgement.outcome, judgement.reasons) == (Outcome.HELD, ())
 
 
 @pytest.mark.parametrize(("skips_counted", "kinds"), [(False, ["state"]), (True, [])])

@@ -7,12 +7,15 @@ import org.apache.flink.connector.kafka.source.KafkaSource;
 import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsInitializer;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** Bills orders on a MiniCluster until it is stopped; the sink commits a transaction with each checkpoint. */
+/**
+ * Bills orders on a MiniCluster until it is stopped; the sink commits a transaction with each checkpoint. Arguments: address,
+ * milliseconds between checkpoints.
+ */
 public class BillOrders {
     public static void main(String[] arguments) throws Exception {
         var bootstrap = arguments[0];
         var environment = StreamExecutionEnvironment.createLocalEnvironment(1);
-        environment.enableCheckpointing(200);
+        environment.enableCheckpointing(Long.parseLong(arguments[1]));
         var orders = KafkaSource.<String>builder()
                 .setBootstrapServers(bootstrap)
                 .setTopics("orders")
@@ -33,6 +36,8 @@ public class BillOrders {
         environment.fromSource(orders, WatermarkStrategy.noWatermarks(), "orders")
                 .map(order -> "bill for " + order)
                 .sinkTo(bills);
-        environment.execute();
+        var job = environment.executeAsync();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> job.cancel().join()));
+        job.getJobExecutionResult().get();
     }
 }

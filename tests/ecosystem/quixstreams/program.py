@@ -1,15 +1,18 @@
-"""Counts the orders of each customer, exactly once: a state with a changelog, and a transaction for each commit."""
+"""Counts the orders of each customer until it is stopped, with a state that has a changelog.
+
+Arguments: address, folder of the state, and the guarantee: "exactly-once", with transactions, or "at-least-once".
+"""
 
 import sys
 
 from quixstreams import Application, State
 
-bootstrap, state_dir = sys.argv[1:]
+bootstrap, state_dir, guarantee = sys.argv[1:]
 app = Application(
     broker_address=bootstrap,
     consumer_group="counters",
     auto_offset_reset="earliest",
-    processing_guarantee="exactly-once",
+    processing_guarantee=guarantee,
     commit_every=5,
     state_dir=state_dir,
 )
@@ -24,4 +27,4 @@ def count(order: dict, state: State) -> dict:
 
 
 app.dataframe(orders).apply(count, stateful=True).to_topic(counts)
-app.run(count=10, timeout=60)
+app.run()

@@ -1,5 +1,4 @@
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -13,15 +12,16 @@ import org.springframework.kafka.core.DefaultKafkaProducerFactory;
 import org.springframework.kafka.core.KafkaTemplate;
 import org.springframework.kafka.transaction.KafkaTransactionManager;
 
-/** A listener in a container with transactions. It fails once, after its write: the transaction is aborted and the order read again. */
+/**
+ * A listener in a container with transactions, until it is stopped. It fails once, after its write: the transaction is aborted
+ * and the order read again. Argument: address.
+ */
 @Configuration
 @EnableKafka
 public class BillOrders {
     static final String FAILING = "order 3";
-    static final String LAST = "order 9";
     static String bootstrap;
 
-    private final CountDownLatch done = new CountDownLatch(1);
     private boolean failed;
 
     @Bean
@@ -57,15 +57,10 @@ public class BillOrders {
             failed = true;
             throw new IllegalStateException("fails once");
         }
-        if (order.equals(LAST)) {
-            done.countDown();
-        }
     }
 
-    public static void main(String[] arguments) throws InterruptedException {
+    public static void main(String[] arguments) {
         bootstrap = arguments[0];
-        try (var context = new AnnotationConfigApplicationContext(BillOrders.class)) {
-            context.getBean(BillOrders.class).done.await();
-        }
+        new AnnotationConfigApplicationContext(BillOrders.class).registerShutdownHook();
     }
 }
