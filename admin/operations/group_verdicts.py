@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...broker.runtime.long_work import run_steps
 from ...faults.consumption.group_history import GroupHistory
 from ...faults.consumption.group_verdict import GroupVerdict
@@ -11,7 +9,7 @@ from ...faults.consumption.judge import KEYS_MAX, LogEnds
 from ...faults.consumption.judge import judge_group as judge_history
 from ...faults.verdict.stored_batches import decode_or_none
 from ...faults.work_steps import Steps
-from ...protocol.batches.record_batch import BatchHeader, parse_header
+from ...protocol.batches.record_batch import parse_header
 from ...storage.log_config import Records
 from ..control import Control
 from ..leading_partitions import leading_partitions
@@ -19,9 +17,6 @@ from ..long_calls import run_long_call
 from .group_operations import GroupPath, get_group
 from .group_processing import read_processing
 from .topic_logs import ClusterLogs
-
-if TYPE_CHECKING:
-    from ...storage.partition_log import PartitionLog
 
 
 class ConsumedClusterLogs:
@@ -70,7 +65,7 @@ class ConsumedClusterLogs:
             header = parse_header(batch)
             if header.base_offset >= end:
                 break
-            if not header.is_control and not (committed_only and _is_aborted(log, header)):
+            if not header.is_control and not (committed_only and self._logs.is_aborted(topic, partition, header)):
                 return True
             yield
             # Meanwhile another node may have become the leader.
@@ -105,11 +100,3 @@ def history_of(control: Control, group_id: str) -> GroupHistory:
         get_group(control, path=GroupPath(group_id=group_id))
         history = GroupHistory()
     return history
-
-
-def _is_aborted(log: PartitionLog, header: BatchHeader) -> bool:
-    """Whether a batch belongs to an aborted transaction."""
-    return header.is_transactional and any(
-        each.producer_id == header.producer_id and each.first_offset <= header.base_offset <= each.last_offset
-        for each in log.segments.aborted_transactions(header.base_offset, header.last_offset + 1)
-    )

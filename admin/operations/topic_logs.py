@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...broker.cluster import Cluster
     from ...broker.coordinators.transaction.transaction_metadata import TransactionMetadata
     from ...broker.replica.partition import Partition
+    from ...protocol.batches.record_batch import BatchHeader
     from ...storage.partition_log import PartitionLog
     from ...storage.producers.producer_state_entry import ProducerStateEntry
 
@@ -83,6 +84,14 @@ class ClusterLogs:
             if next_offset == offset:
                 return
             offset = next_offset
+
+    def is_aborted(self, topic: str, partition: int, header: BatchHeader) -> bool:
+        """Return whether a batch of the log belongs to an aborted transaction."""
+        log = self.find_log(topic, partition) if header.is_transactional else None
+        return log is not None and any(
+            each.producer_id == header.producer_id and each.first_offset <= header.base_offset <= each.last_offset
+            for each in log.segments.aborted_transactions(header.base_offset, header.last_offset + 1)
+        )
 
     def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         """Yield the batches of each replica, from the one that contains from_offset, also of nodes that are down."""

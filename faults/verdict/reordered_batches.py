@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...protocol.batches.record_batch import parse_header
 from ..work_steps import Steps
 from .batch_content import contents_of
 from .stored_batches import TopicLogs, batches_in, decode_or_none, stored_batch
@@ -13,15 +14,28 @@ from .withheld_batches import WithheldBatch
 def find_reordered(
     logs: TopicLogs, topic: str, withheld: Sequence[WithheldBatch]
 ) -> Steps[list[tuple[WithheldBatch, int]]]:
-    """Return the batches that are behind their follower in the log, with their offsets."""
+    """Return the batches that are behind their follower in the log, with their offsets.
+
+    A follower in an aborted transaction is none: it is sent again.
+    """
     found: list[tuple[WithheldBatch, int]] = []
     searched: dict[int, list[WithheldBatch]] = {}
     for batch in withheld:
-        if batch.follower_offset is not None and batch.contents:
+        if batch.contents and _has_follower(logs, batch):
             searched.setdefault(batch.partition, []).append(batch)
     for partition, batches in searched.items():
         found += yield from _find_in(logs, topic, partition, batches)
     return found
+
+
+def _has_follower(logs: TopicLogs, batch: WithheldBatch) -> bool:
+    if batch.follower_offset is None:
+        return False
+    place = (batch.topic, batch.partition)
+    first = next(logs.batches(*place, batch.follower_offset), None)
+    header = None if first is None else parse_header(first)
+    # One that retention has deleted is still a follower.
+    return header is None or header.base_offset != batch.follower_offset or not logs.is_aborted(*place, header)
 
 
 def _find_in(

@@ -25,6 +25,10 @@ class TopicLogs(Protocol):
         """Yield each complete batch, from the one that contains from_offset or from the log start offset."""
         ...
 
+    def is_aborted(self, topic: str, partition: int, header: BatchHeader) -> bool:
+        """Return whether a batch of the log belongs to an aborted transaction."""
+        ...
+
     def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         """Yield the batches of each replica, from the one that contains from_offset, also of nodes that are down."""
         ...
@@ -74,16 +78,20 @@ def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
 
 def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHeader]:
     """Yield the header of each batch of the partition, without control batches."""
-    return (header for header, _ in batches_in(logs, topic, partition, 0))
+    headers = (parse_header(batch) for batch in logs.batches(topic, partition, 0))
+    return (header for header in headers if not header.is_control)
 
 
 def batches_in(
     logs: TopicLogs, topic: str, partition: int, from_offset: int
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Yield each batch with its header, without control batches."""
+    """Yield each batch with its header, without control batches and batches of aborted transactions.
+
+    A producer sends the records of an aborted transaction again in the next one, and a consumer gets them once.
+    """
     for batch in logs.batches(topic, partition, from_offset):
         header = parse_header(batch)
-        if not header.is_control:
+        if not header.is_control and not logs.is_aborted(topic, partition, header):
             yield header, batch
 
 

@@ -17,7 +17,6 @@ from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.event_ids import VALUE, find_event_id
 from ...faults.journal.journal_entries import JournalEntry
 from ...faults.rules.fault_rules import FaultRule
-from ...faults.verdict.verdict_findings import REORDERED
 from ..broker import Broker
 from ..broker_pool import Configuration, broker_with
 from ..errors import CallError
@@ -246,7 +245,7 @@ def _contents_of(broker: Broker, setting: Setting, topics: Sequence[str]) -> dic
 
 def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
     try:
-        verdict = broker.verdict(topic)
+        verdict = broker.verdict(topic).batches
         records = broker.records(topic)
     except CallError as error:
         if error.status != NOT_FOUND:
@@ -260,9 +259,4 @@ def _content_of(broker: Broker, topic: str, event_id: str) -> Content:
         if not record.is_control and record.transaction in _COMMITTED:
             order.setdefault((record.partition, record.key), []).append(event_id_of(record) or b"")
     events = Counter(chain.from_iterable(order.values()))
-    # A batch behind one of an aborted transaction is not out of order: a consumer does not get the aborted one.
-    aborted = {(record.partition, record.offset) for record in records if record.transaction == "aborted"}
-    hidden = sum(
-        finding.kind == REORDERED and (finding.partition, finding.offsets[1]) in aborted for finding in verdict.findings
-    )
-    return Content(events, order, verdict.batches.acknowledged_lost, verdict.batches.reordered - hidden)
+    return Content(events, order, verdict.acknowledged_lost, verdict.reordered)

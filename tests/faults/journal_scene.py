@@ -15,7 +15,7 @@ from fauxka.faults.verdict.hanging_transactions import HangingTransaction
 from fauxka.faults.verdict.topic_verdict import TopicVerdict
 from fauxka.faults.verdict.verdict import judge
 from fauxka.protocol.api_keys import ApiKey
-from fauxka.protocol.batches.record_batch import TimestampType, parse_header
+from fauxka.protocol.batches.record_batch import BatchHeader, TimestampType, parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.frames import FrameError
@@ -144,6 +144,9 @@ class JournalScene:
             header = parse_header(batch)
             yield batch[: header.size]
             offset = header.last_offset + 1
+
+    def is_aborted(self, topic: str, partition: int, header: BatchHeader) -> bool:
+        return False
 
     def replica_batches(self, topic: str, partition: int, from_offset: int) -> Iterator[memoryview]:
         return iter(())

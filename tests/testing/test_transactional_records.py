@@ -103,3 +103,16 @@ def test_deleted_transactional_id_is_unknown_and_its_transaction_aborted(broker:
     assert (ongoing, deleted.transactional_id) == (["one"], "one")
     assert broker.transactions.list() == []
     assert states(broker)[0] == (b"dropped", "aborted")
+
+
+def test_event_that_is_sent_again_after_an_abort_is_there_once(broker: Broker) -> None:
+    producer = transactional_producer(broker, "one")
+    for end in (producer.abort_transaction, producer.commit_transaction):
+        producer.begin_transaction()
+        send(producer, "one coffee")
+        end(SECONDS_MAX)
+
+    verdict = broker.verdict("orders", event_id="value")
+
+    assert verdict.findings == []
+    assert (verdict.records.in_log, verdict.records.duplicates) == (2, 0)
