@@ -37,6 +37,9 @@ _CONTRADICTED = (
     *(ErrorCode.UNRELEASED_INSTANCE_ID, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.GROUP_MAX_SIZE_REACHED),
     ErrorCode.FENCED_LEADER_EPOCH,
 )
+# A member gets it only between its JoinGroup and its SyncGroup, after which it reads on at the committed offset. One that
+# is in no rebalance would never get the records again.
+_CONTRADICTED_AT = {(api, ErrorCode.REBALANCE_IN_PROGRESS) for api in ("OffsetCommit", "TxnOffsetCommit")}
 _OF_TRANSACTIONS = (
     *(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ErrorCode.CONCURRENT_TRANSACTIONS),
     *(ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE, ErrorCode.INVALID_PRODUCER_ID_MAPPING),
@@ -132,7 +135,7 @@ def _given(api: str, used: Set[str]) -> Iterator[GivenError]:
             continue
         if (api, error) in _RESETTING:
             yield GivenError(error, since, is_after=True, doubles=True)
-        elif error in _CONTRADICTED:
+        elif _is_contradicted(api, error):
             yield GivenError(error, since, origin=Origin.DEFECTIVE)
         elif _reason(api, error) is None:
             yield GivenError(error, since, is_after=error in _AFTER)
@@ -168,7 +171,11 @@ def _reason_for(api: str, error: ErrorCode, *, is_too_new: bool, used: Set[str])
         return _NO_TRANSACTIONS
     if is_too_new:
         return _TOO_NEW
-    return _ON_REQUEST if error in _CONTRADICTED else _reason(api, error)
+    return _ON_REQUEST if _is_contradicted(api, error) else _reason(api, error)
+
+
+def _is_contradicted(api: str, error: ErrorCode) -> bool:
+    return error in _CONTRADICTED or (api, error) in _CONTRADICTED_AT
 
 
 def _reason(api: str, error: ErrorCode) -> str | None:

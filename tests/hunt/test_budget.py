@@ -69,6 +69,19 @@ def test_faults_that_no_broker_of_kafka_causes_are_tried_on_request_or_by_name()
     assert tried_names(skip=["lost request"]) == tried_names() - {"lost request"}
 
 
+def test_a_commit_gets_no_rebalance_that_its_member_is_not_in() -> None:
+    apis = ("OffsetCommit", "TxnOffsetCommit", "Heartbeat", "SyncGroup")
+    origins = {
+        api: fault.origin
+        for api in apis
+        for fault in faults_of(api, set(RANKS))
+        if fault.name == "REBALANCE_IN_PROGRESS"
+    }
+
+    assert {origins.pop(api, Origin.DEFECTIVE) for api in apis[:2]} == {Origin.DEFECTIVE}
+    assert set(origins.values()) == {Origin.KAFKA}
+
+
 def test_an_unknown_fault_or_origin_is_refused_with_what_is_allowed() -> None:
     with pytest.raises(BadHuntOption, match=r"^skip: 'lost_request' is no fault; .*; did you mean lost request[?]$"):
         hunt(idempotent, topics=["orders"], skip=["lost_request"])
