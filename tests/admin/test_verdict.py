@@ -126,3 +126,13 @@ def test_a_page_of_verdicts_goes_on_after_the_last_topic_of_the_one_before(admin
 
     assert [item["topic"] for item in (*first["items"], *rest["items"])] == topics
     assert (first["next"], rest["next"]) == (topics[1], None)
+
+
+def test_list_of_verdicts_is_not_refused_while_the_node_is_down(admin: AdminClient) -> None:
+    admin.post("/v1/crash", {})
+
+    of_topic = admin.call("GET", "/v1/verdict", topic=TOPIC)
+    of_all = admin.call("GET", "/v1/verdicts")
+
+    assert (of_topic.status, of_all.status) == (409, 200)
+    admin.post("/v1/restart", {})

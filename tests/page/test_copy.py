@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from fauxka.admin.joined_script import join_modules
+from fauxka.admin.page_sources import page_modules
+
 from ..admin.admin_client import AdminClient
 from ..serving_process import Serving, environment, serving
 from .conftest import WIDE
@@ -21,10 +24,12 @@ BROKER_ACTIONS = (
     *("Take a snapshot", "Manual clock", "Advance by 1 h"),
     *("Restore snapshot 1", "Crash the node", "Restart the node"),
 )
-SESSION_AS_TEST = """async ([actions, address]) => {
-  const { sessionTexts } = await import("/page/session_text.js");
-  return sessionTexts(actions, { origin: `http://${address}`, hasToken: false, nodes: 1 }).pytest;
-}"""
+SESSION_AS_TEST = f"""(given) => {{
+  {join_modules(page_modules(), "session_text.js")}
+  const [actions, address] = given;
+  const {{ sessionTexts }} = modules["session_text.js"];
+  return sessionTexts(actions, {{ origin: `http://${{address}}`, hasToken: false, nodes: 1 }}).pytest;
+}}"""
 # Each character that ends a word, a string or a command somewhere.
 ODD_CLIENT = """a'b"c\\d $(exit 1) `exit 1` ;&|<>*?~#!\n{x} %s \u202e\u0001"""
 
