@@ -37,8 +37,8 @@ _CONTRADICTED = (
     *(ErrorCode.UNRELEASED_INSTANCE_ID, ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.GROUP_MAX_SIZE_REACHED),
     ErrorCode.FENCED_LEADER_EPOCH,
 )
-# A member gets it only between its JoinGroup and its SyncGroup, after which it reads on at the committed offset. One that
-# is in no rebalance would never get the records again.
+# A member gets it only between its JoinGroup and its SyncGroup, after which it reads on at the committed offset. One
+# that is in no rebalance would never get the records again.
 _CONTRADICTED_AT = {(api, ErrorCode.REBALANCE_IN_PROGRESS) for api in ("OffsetCommit", "TxnOffsetCommit")}
 _OF_TRANSACTIONS = (
     *(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ErrorCode.CONCURRENT_TRANSACTIONS),
