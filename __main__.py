@@ -182,7 +182,7 @@ def commands() -> None:
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set a Kafka configuration key. Repeatable."
 )
 @click.option("config_file", "--config", type=PATH, help="Read Kafka configuration keys from this properties file.")
-@click.option("--as-version", metavar="VERSION", help="Kafka version of the producer rules.  [default: 4.3]")
+@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.3]")
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable."
 )
@@ -467,7 +467,7 @@ def scenario_names(ctx: click.Context, parameter: click.Parameter, incomplete: s
     "--client",
     help="The producer: raw, confluent, aiokafka or kafka-python.  [default: raw, or Spark's own]",
 )
-@click.option("--as-version", metavar="VERSION", help="Kafka version of the producer rules.  [default: 4.3]")
+@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.3]")
 @click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
 def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
     """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""

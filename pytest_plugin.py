@@ -70,7 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("fauxka").addoption(
         "--fauxka-as-version",
         metavar="VERSION",
-        help="apply the producer rules of this Kafka version in the broker of the fixtures; overrides the ini option",
+        help="have the broker of the fixtures follow this Kafka version; overrides the ini option",
     )
     parser.getgroup("fauxka").addoption(
         "--fauxka-report",
@@ -114,7 +114,7 @@ def fauxka_config(pytestconfig: pytest.Config) -> Mapping[str, str]:
 
 @pytest.fixture(scope="session")
 def fauxka_as_version(pytestconfig: pytest.Config) -> str | None:
-    """The Kafka version of the producer rules, from the option or the ini file; override the fixture for another."""
+    """The Kafka version that the broker follows, from the option or the ini file; override the fixture for another."""
     version: str | None = pytestconfig.getoption("--fauxka-as-version") or pytestconfig.getini("fauxka_as_version")
     return version or None
 

@@ -1,8 +1,9 @@
-"""The APIs and versions that a broker of Kafka 4.3 advertises; ApiVersions responds with this table.
+"""The APIs and versions that a broker of Kafka advertises; ApiVersions responds with those of its release.
 
 ApiKey also has the APIs that Kafka defines but a broker does not advertise: those between controllers, and client
 telemetry, which needs a metrics reporter. Unreleased versions (InitProducerId 6) are left out.
-Source: tests/golden/api_versions-4.3.0.json, and ApiKeys of Kafka 4.3.0 for the first version of Produce.
+Source: tests/golden/api_versions-4.3.0.json and api_versions-4.4.0.json, and ApiKeys of Kafka 4.3.0 for the first
+version of Produce.
 """
 
 from itertools import chain

@@ -4,9 +4,9 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Every error code of Kafka 4.3, by Kafka's name.
+    """Every error code of Kafka 4.4, by Kafka's name.
 
-    Source: org.apache.kafka.common.protocol.Errors, Kafka 4.3.0.
+    Source: org.apache.kafka.common.protocol.Errors, Kafka 4.4.0.
     """
 
     UNKNOWN_SERVER_ERROR = -1
@@ -144,6 +144,9 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131
     STREAMS_TOPOLOGY_FENCED = 132
     SHARE_SESSION_LIMIT_REACHED = 133
+    GROUP_DELETION_FAILED = 134
+    STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED = 135
+    CONTROLLER_ID_NOT_REGISTERED = 136
 
 
 class KafkaError(Exception):

@@ -1,8 +1,11 @@
 """The text that Kafka sends with an error code if it has no more specific one.
 
-Source: Errors of Kafka 4.3.0, from tests/golden/error_answers-4.3.0.jsonl.
+Source: Errors of Kafka 4.3.0 and 4.4.0, from tests/golden/error_answers-4.3.0.jsonl and error_answers-4.4.0.jsonl.
 """
 
+from collections.abc import Mapping
+
+from .apis.api import Release
 from .error_codes import ErrorCode
 
 ERROR_MESSAGES: dict[int, str] = {
@@ -234,4 +237,24 @@ ERROR_MESSAGES: dict[int, str] = {
     ErrorCode.STREAMS_INVALID_TOPOLOGY_EPOCH: "The supplied topology epoch is invalid.",
     ErrorCode.STREAMS_TOPOLOGY_FENCED: "The supplied topology epoch is outdated.",
     ErrorCode.SHARE_SESSION_LIMIT_REACHED: "The limit of share sessions has been reached.",
+    ErrorCode.GROUP_DELETION_FAILED: (
+        "DeleteGroups could not complete; see the error message on the per-group result for details."
+    ),
+    ErrorCode.STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED: (
+        "The broker could not process the topology description update; see the error message for details."
+    ),
+    ErrorCode.CONTROLLER_ID_NOT_REGISTERED: "The given controller ID was not registered.",
 }
+# The texts that a release has changed, with that release.
+CHANGED_MESSAGES: Mapping[int, tuple[Release, str]] = {
+    ErrorCode.FENCED_STATE_EPOCH: (
+        (4, 4),
+        "The coordinator rejected the request because the state epoch did not match.",
+    )
+}
+
+
+def error_message(code: ErrorCode, release: Release) -> str:
+    """Return the text of an error code in a release."""
+    since, message = CHANGED_MESSAGES.get(code, (release, ERROR_MESSAGES[code]))
+    return message if release >= since else ERROR_MESSAGES[code]

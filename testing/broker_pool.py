@@ -16,7 +16,7 @@ from .config_entries import ConfigEntry, config_entries
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The configuration of a broker: Kafka's keys, sorted, the Kafka version of its producer rules, and its nodes.
+    """The configuration of a broker: Kafka's keys, sorted, the Kafka version that it follows, and its nodes.
 
     users: those of a broker with SASL_SSL; None for a broker with a plain listener.
     """

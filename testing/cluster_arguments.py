@@ -57,7 +57,7 @@ def describe(
 
 
 def version_of(as_version: object) -> EmulatedVersion | None:
-    """Return the producer rules of a version. Raises ConfigError."""
+    """Return the rules of a version. Raises ConfigError."""
     if as_version is not None and not isinstance(as_version, str):
         raise ConfigError(f"as_version: expected a text such as '2.4', got {as_version!r}")
     return parse_version("as_version", as_version or None)

@@ -197,9 +197,6 @@ class Dispatcher:
         if route is not None and rest == context.header_rest and api_and_version == context.api_and_version:
             # The requests of a connection mostly differ in their correlation ids only: one comparison reads the header.
             context.correlation_id = correlation_id
-            # The handler of ApiVersions changes both for its response.
-            context.api_version = route.api_version
-            context.is_flexible = route.is_response_flexible
         else:
             route, position = self._read_new_header(context, frame, start, end, replacement)
         if self.observer is not None:
@@ -266,6 +263,7 @@ class Dispatcher:
                 raise
         context.api_key = route.api_key
         context.api_version = route.api_version
+        context.message_version = route.message_version
         context.is_flexible = route.is_response_flexible
         position = _read_client_id(context, frame, position, client_id_bytes, end)
         if route.is_flexible:
@@ -289,17 +287,17 @@ class Dispatcher:
         api = APIS.get(api_key)
         if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"{api_name_of(api_key)} (api key {api_key}) is not served")
+        served = api.versions.in_release(node.image.emulated_version.release)
         # ApiVersions responds to unsupported versions too, so that a newer client can fall back (KIP-511).
-        is_served = api_version in api.versions.supported
-        if not is_served and api.key is not ApiKey.API_VERSIONS:
-            raise FrameError(
-                f"{api.name} version {api_version} is not served; allowed: {api.versions.first} to {api.versions.last}"
-            )
+        if api_version not in served and api.key is not ApiKey.API_VERSIONS:
+            allowed = f"{served.start} to {served.stop - 1}" if served else "none"
+            raise FrameError(f"{api.name} version {api_version} is not served; allowed: {allowed}")
         if api_key not in self._pipelines:
             self._pipelines[api_key] = self._load_pipeline(api, node)
-        route = Route(api_key, api_version, self._pipelines[api_key].handle)
-        if is_served:
-            self._routes[api_and_version] = route
+        handle = self._pipelines[api_key].handle
+        if api_version not in served:
+            return Route(api_key, api_version, handle, message_version=0)
+        route = self._routes[api_and_version] = Route(api_key, api_version, handle)
         return route
 
     def _load_pipeline(self, api: Api, node: NodeServices) -> Pipeline:

@@ -39,6 +39,7 @@ class OwnedRequest(RequestContext):
         self.kept_client_id = context.kept_client_id
         self.api_key = context.api_key
         self.api_version = context.api_version
+        self.message_version = context.message_version
         self.is_flexible = context.is_flexible
         self.correlation_id = context.correlation_id
         self.now_ms = context.now_ms
@@ -59,10 +60,10 @@ class OwnedRequest(RequestContext):
 
     async def decode(self) -> None:
         """Decode the request, in a thread if that takes long. Raises FrameError."""
-        self._message = self.pipeline.decode_at_once(self._body, self.api_version)
+        self._message = self.pipeline.decode_at_once(self._body, self.message_version)
         if self._message is None:
             self.is_long = True
-            self._message = await in_thread(lambda: self.pipeline.decode(self._body, self.api_version))
+            self._message = await in_thread(lambda: self.pipeline.decode(self._body, self.message_version))
 
     @property
     def message(self) -> Request:

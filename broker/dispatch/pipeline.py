@@ -79,7 +79,7 @@ class Pipeline:
             routed = self._handle_routed(context, frame, position, end)
             if routed is not None:
                 return routed
-        request = self._decode_at_once(frame, position, end, context.api_version)
+        request = self._decode_at_once(frame, position, end, context.message_version)
         if request is None:
             return self._run(context, self._handle_large(context, memoryview(bytes(frame[position:end]))))
         try:
@@ -113,7 +113,7 @@ class Pipeline:
         return context.node.long_work.run(work, context.connection, may_pass=may_pass) or None
 
     async def _handle_large(self, context: RequestContext, body: memoryview) -> Buffers:
-        request = await in_thread(lambda: self.decode(body, context.api_version))
+        request = await in_thread(lambda: self.decode(body, context.message_version))
         return await self._encode_later(context, request, self.completed(context, request), is_large=True)
 
     async def _encode_later(

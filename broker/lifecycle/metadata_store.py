@@ -255,7 +255,7 @@ def save_from_now_on(cluster: Cluster, directory: DataDirectory) -> None:
 
 def restore_settings(cluster: Cluster, metadata: ClusterMetadata) -> None:
     """Apply the features, ACLs, credentials, tokens and dynamic configs of the metadata file. Raises ConfigError."""
-    cluster.image.features.updated = dict(metadata.features)
+    cluster.image.features.restore(metadata.features)
     # Clients take over a feature level only in a later epoch, which is the offset.
     cluster.image.offset = max(cluster.image.offset, metadata.metadata_offset)
     cluster.image.replace_security(metadata.security)

@@ -22,7 +22,7 @@ from ...protocol.kafka_uuid import parse_uuid, uuid_text
 from ...protocol.primitives import ZERO_UUID
 from ...storage.corrupt_file import CorruptFileError
 from .. import metadata as parts
-from .features import FEATURES
+from .features import NEWEST_FEATURES
 from .metadata_fields import METADATA_FILE, Fields, any_text, integer_up_to, items, json_object, text_not_empty, wrong
 from .metadata_image import NO_LEADER, PartitionRegistration
 from .topic_validation import find_topic_name_error
@@ -315,9 +315,9 @@ def _client_quotas(value: object, place: str) -> ClientQuotasImage | None:
 def _features(value: object, place: str) -> dict[str, int]:
     levels: dict[str, int] = {}
     for name, level in json_object(value, place).items():
-        if name not in FEATURES:
-            raise wrong(place, name, f"the name of a feature: {', '.join(FEATURES)}")
-        feature = FEATURES[name]
+        if name not in NEWEST_FEATURES:
+            raise wrong(place, name, f"the name of a feature: {', '.join(NEWEST_FEATURES)}")
+        feature = NEWEST_FEATURES[name]
         levels[name] = integer_up_to(feature.level_min, feature.level_max)(level, f"{place}.{name}")
     return levels
 

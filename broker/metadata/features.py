@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
+from functools import cache
 from typing import NamedTuple
 
+from ...protocol.apis.api import Release
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ..config.config_types import ConfigError
 
 GROUP_VERSION = "group.version"
 KRAFT_VERSION = "kraft.version"
@@ -34,18 +37,33 @@ class Feature(NamedTuple):
 
 
 # In the order of Kafka's ApiVersions response. The broker serves no groups of Kafka Streams.
-FEATURES = {
-    feature.name: feature
-    for feature in (
-        Feature(GROUP_VERSION, 0, 1, 1),
-        Feature(KRAFT_VERSION, 0, 1, 0),
-        Feature(METADATA_VERSION, 7, 30, 30),
-        Feature(SHARE_VERSION, 0, 1, 1),
-        Feature(STREAMS_VERSION, 0, 0, 0),
-        Feature(TRANSACTION_VERSION, 0, 2, 2),
-        Feature(ELR_VERSION, 0, 1, 1),
-    )
-}
+_FEATURES = (
+    Feature(GROUP_VERSION, 0, 1, 1),
+    Feature(KRAFT_VERSION, 0, 1, 0),
+    Feature(METADATA_VERSION, 7, 30, 30),
+    Feature(SHARE_VERSION, 0, 1, 1),
+    Feature(STREAMS_VERSION, 0, 0, 0),
+    Feature(TRANSACTION_VERSION, 0, 2, 2),
+    Feature(ELR_VERSION, 0, 1, 1),
+)
+# The features that differ from _FEATURES since a release.
+_CHANGES: tuple[tuple[Release, tuple[Feature, ...]], ...] = (
+    ((4, 4), (Feature(METADATA_VERSION, 7, 33, 33), Feature(SHARE_VERSION, 0, 2, 2))),
+)
+
+
+@cache
+def features_of(release: Release) -> Mapping[str, Feature]:
+    """Return the features of a release by name."""
+    features = {feature.name: feature for feature in _FEATURES}
+    for since, changed in _CHANGES:
+        if release >= since:
+            features |= {feature.name: feature for feature in changed}
+    return features
+
+
+# The features of the newest release.
+NEWEST_FEATURES = features_of(_CHANGES[-1][0])
 
 
 class UpgradeType(IntEnum):
@@ -66,22 +84,34 @@ class FeatureUpdate(NamedTuple):
 class FinalizedFeatures:
     """The finalized levels of the features.
 
+    supported: the features of the release, by name.
     updated: the levels that requests have set; the metadata file stores them.
     """
 
-    __slots__ = ("_transaction_version", "updated")
+    __slots__ = ("_transaction_version", "supported", "updated")
 
-    def __init__(self, transaction_version: int) -> None:
+    def __init__(self, transaction_version: int, release: Release) -> None:
         """transaction_version: the level of transaction.version until it is updated."""
         self._transaction_version = transaction_version
+        self.supported = features_of(release)
         self.updated: dict[str, int] = {}
 
+    def restore(self, updated: Mapping[str, int]) -> None:
+        """Set the updated levels to those of a metadata file. Raises ConfigError for one that the release lacks."""
+        for name, level in updated.items():
+            if level > self.supported[name].level_max:
+                raise ConfigError(
+                    f"{name} has level {level} in the data folder, and this release supports up to "
+                    f"{self.supported[name].level_max}; start a newer one (--as-version)"
+                )
+        self.updated = dict(updated)
+
     def level_of(self, name: str) -> int:
-        """Return the level of a feature of FEATURES; 0 is none."""
+        """Return the level of a supported feature; 0 is none."""
         level = self.updated.get(name)
         if level is not None:
             return level
-        return self._transaction_version if name == TRANSACTION_VERSION else FEATURES[name].default_level
+        return self._transaction_version if name == TRANSACTION_VERSION else self.supported[name].default_level
 
 
 def check_update(features: FinalizedFeatures, node_id: int, name: str, update: FeatureUpdate) -> None:
@@ -107,7 +137,7 @@ def _find_reason(features: FinalizedFeatures, node_id: int, name: str, update: F
         return "The controller does not support the given upgrade type."
     if update.level < 0:
         return "A feature version cannot be less than 0."
-    feature = FEATURES.get(name)
+    feature = features.supported.get(name)
     if feature is None:
         # Level 0 would mean that the feature is not in use.
         return (

@@ -138,7 +138,7 @@ class MetadataImage:
 
     cluster_id: the cluster id of Kafka, 22 characters. topics: by name, in the order of their creation.
     configs: static and dynamic configs of brokers, groups and client metrics. features: the finalized levels.
-    emulated_version: the version of Kafka whose producer rules the brokers apply.
+    emulated_version: the release of Kafka that the brokers follow.
     offset: the number of changes so far. It stands for the end offset of Kafka's metadata log, and never decreases.
     """
 
@@ -162,7 +162,7 @@ class MetadataImage:
         self.emulated_version = emulated_version or EmulatedVersion.latest()
         self.cluster_id = cluster_id
         self.configs = configs
-        self.features = FinalizedFeatures(configs.static.transaction_version)
+        self.features = FinalizedFeatures(configs.static.transaction_version, self.emulated_version.release)
         self._security: SecurityImage | None = None
         self._client_quotas: ClientQuotasImage | None = None
         self.offset = 0

@@ -35,13 +35,13 @@ async def awaited(handled: Handled) -> Response | None:
 def encode_response(header: ResponseHeader | RequestContext, response: Response) -> Buffers:
     """Encode the response with its size and response header."""
     if not isinstance(response, Message):
-        return response.encode(header.correlation_id, header.api_version)
+        return response.encode(header.correlation_id, header.message_version)
     writer = Writer()
     writer.int32(0)
     writer.int32(header.correlation_id)
     if header.is_flexible:
         writer.unsigned_varint(0)
-    response.write(writer, header.api_version)
+    response.write(writer, header.message_version)
     buffer = writer.buffer
     pack_into(">i", buffer, 0, len(buffer) - FRAME_SIZE_BYTES)
     return [buffer]

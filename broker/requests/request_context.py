@@ -171,13 +171,17 @@ class Route:
     ApiVersions never has, because its client does not know yet which versions the broker supports (KIP-511).
     """
 
-    __slots__ = ("api_key", "api_version", "handle", "is_flexible", "is_response_flexible")
+    __slots__ = ("api_key", "api_version", "handle", "is_flexible", "is_response_flexible", "message_version")
 
-    def __init__(self, api_key: int, api_version: int, handle: HandleFrame) -> None:
-        """api_key, api_version: as in the request header. The tagged fields of an unknown API are its body."""
+    def __init__(self, api_key: int, api_version: int, handle: HandleFrame, message_version: int | None = None) -> None:
+        """api_key, api_version: as in the request header. The tagged fields of an unknown API are its body.
+
+        message_version: see RequestContext; api_version by default.
+        """
         api = APIS.get(api_key)
         self.api_key = api_key
         self.api_version = api_version
+        self.message_version = api_version if message_version is None else message_version
         self.handle = handle
         self.is_flexible = api is not None and api_version >= api.versions.flexible_since
         self.is_response_flexible = self.is_flexible and api_key != ApiKey.API_VERSIONS
@@ -187,7 +191,7 @@ class ResponseHeader(NamedTuple):
     """What the response has of its request. is_flexible: the response header has tagged fields."""
 
     correlation_id: int
-    api_version: int
+    message_version: int
     is_flexible: bool
 
 
@@ -215,6 +219,7 @@ class RequestContext:
         "kept_body",
         "kept_client_id",
         "kept_response",
+        "message_version",
         "mutations_throttled_until_ms",
         "node",
         "now_ms",
@@ -243,6 +248,9 @@ class RequestContext:
         self.header_bytes = HEADER_START_BYTES
         self.api_key = -1
         self.api_version = -1
+        # The version of the request's body and of the response: that of the header, except for an ApiVersions of a
+        # version that the release does not have. Its body is not read, and its response is one of version 0.
+        self.message_version = -1
         self.correlation_id = 0
         # Whether the response header has tagged fields.
         self.is_flexible = False
@@ -302,7 +310,7 @@ class RequestContext:
     @property
     def response_header(self) -> ResponseHeader:
         """What the response has of the request."""
-        return ResponseHeader(self.correlation_id, self.api_version, self.is_flexible)
+        return ResponseHeader(self.correlation_id, self.message_version, self.is_flexible)
 
     @property
     def listener(self) -> Listener:

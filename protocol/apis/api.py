@@ -6,6 +6,7 @@ authorization is an error at import.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -15,9 +16,14 @@ from .fields import EntryList, ErrorFields, TopicList
 # flexible_since of an API without compact lengths and tagged fields: above every version.
 NEVER_FLEXIBLE = 2**15
 
+# A minor release of Kafka, as (major, minor).
+Release = tuple[int, int]
+# The release that a broker follows by default.
+DEFAULT_RELEASE: Release = (4, 3)
+
 
 class ApiKey(IntEnum):
-    """Every API of Kafka 4.3, by Kafka's name."""
+    """Every API of Kafka 4.3, and of Kafka 4.4 those that are served, by Kafka's name."""
 
     PRODUCE = 0
     FETCH = 1
@@ -108,25 +114,35 @@ class ApiKey(IntEnum):
     DESCRIBE_SHARE_GROUP_OFFSETS = 90
     ALTER_SHARE_GROUP_OFFSETS = 91
     DELETE_SHARE_GROUP_OFFSETS = 92
+    UNREGISTER_CONTROLLER = 94
 
 
 class Versions(NamedTuple):
     """The versions of an API.
 
-    first, last: the supported ones.
+    first, last: the first and the last one of all releases.
     flexible_since: the first one with compact lengths and tagged fields, or NEVER_FLEXIBLE.
     advertised_since: the first one that ApiVersions returns, if it is not the first supported one.
+    since: the release that a version came with, for versions that not every supported release has.
     """
 
     first: int
     last: int
     flexible_since: int
     advertised_since: int | None = None
+    since: Mapping[int, Release] = {}
 
     @property
     def supported(self) -> range:
-        """The supported versions."""
+        """The versions of all releases, for which there are messages."""
         return range(self.first, self.last + 1)
+
+    def in_release(self, release: Release) -> range:
+        """Return the versions that a broker of the release supports; an empty range if it does not have the API."""
+        last = self.last
+        while self.since.get(last, release) > release:
+            last -= 1
+        return range(self.first, last + 1)
 
     @property
     def first_advertised(self) -> int:

@@ -18,7 +18,7 @@ APIS = (
         entries=EntryList("coordinator_keys", "coordinators", key="key"),
         errors=ErrorFields(has_text=True, response_values=NO_NODE),
     ),
-    Api(ApiKey.API_VERSIONS, "ApiVersions", Versions(0, 4, 3), authorization=OPEN),
+    Api(ApiKey.API_VERSIONS, "ApiVersions", Versions(0, 5, 3, since={5: (4, 4)}), authorization=OPEN),
     Api(
         ApiKey.DESCRIBE_CONFIGS,
         "DescribeConfigs",
@@ -107,6 +107,14 @@ APIS = (
         "RemoveRaftVoter",
         Versions(0, 0, 0),
         authorization=needs_cluster(AclOperation.ALTER),
+        errors=ErrorFields(has_text=True),
+        is_forwarded=True,
+    ),
+    Api(
+        ApiKey.UNREGISTER_CONTROLLER,
+        "UnregisterController",
+        Versions(0, 0, 0, since={0: (4, 4)}),
+        authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         errors=ErrorFields(has_text=True),
         is_forwarded=True,
     ),

@@ -57,7 +57,7 @@ APIS = (
     Api(
         ApiKey.DELETE_GROUPS,
         "DeleteGroups",
-        Versions(0, 2, 2),
+        Versions(0, 3, 2, since={3: (4, 4)}),
         authorization=Authorization(entries=(AclOperation.DELETE, ResourceType.GROUP)),
         entries=EntryList("groups_names", "results", key="group_id"),
     ),

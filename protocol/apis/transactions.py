@@ -62,10 +62,10 @@ APIS = (
     Api(
         ApiKey.TXN_OFFSET_COMMIT,
         "TxnOffsetCommit",
-        Versions(0, 5, 3),
+        Versions(0, 6, 3, since={6: (4, 4)}),
         authorization=Authorization(whole=(WRITE_TRANSACTION, READ_GROUP), topics=AclOperation.READ),
-        requests=(partition_list("topics"),),
-        responses=(partition_errors("topics"),),
+        requests=(partition_list("topics", topic_id="topic_id"),),
+        responses=(partition_errors("topics", topic_id="topic_id"),),
     ),
     Api(
         ApiKey.DESCRIBE_TRANSACTIONS,

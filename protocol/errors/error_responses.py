@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..api_keys import Api, ApiKey
+from ..apis.api import DEFAULT_RELEASE, Release
 from ..apis.fields import TopicList
 from ..error_codes import ErrorCode
 from ..message import Message
@@ -40,10 +41,13 @@ def empty_response(api: Api) -> Message:
     return response_type(api)()
 
 
-def error_response(api: Api, version: int, request: Message | None, code: int) -> Message:
+def error_response(
+    api: Api, version: int, request: Message | None, code: int, release: Release = DEFAULT_RELEASE
+) -> Message:
     """Return the response to a request that failed as a whole.
 
     request: None for an ApiVersions of a version that does not decode. code: the error; 0 reports success.
+    release: of the broker; UNSUPPORTED_VERSION for ApiVersions names the versions that it has.
     A Produce with acks=0 gets the response of another acks.
     """
     response = response_type(api)()
@@ -51,18 +55,19 @@ def error_response(api: Api, version: int, request: Message | None, code: int) -
         set_error(api, response, "error_code", code)
     set_values(response, api.errors.response_values)
     if api.key is ApiKey.API_VERSIONS:
-        _add_served_versions(api, response, code)
+        _add_served_versions(api, response, code, release)
     else:
         assert request is not None, "only ApiVersions has a response without a request"
         _add_parts(api, version, request, response, code)
     return response
 
 
-def _add_served_versions(api: Api, response: Message, code: int) -> None:
+def _add_served_versions(api: Api, response: Message, code: int, release: Release) -> None:
     """Add the served versions of ApiVersions to a response of UNSUPPORTED_VERSION (KIP-511)."""
     if code == ErrorCode.UNSUPPORTED_VERSION:
         entry = element_type(response, "api_keys")()
-        versions: dict[str, object] = {"min_version": api.versions.first, "max_version": api.versions.last}
+        served = api.versions.in_release(release)
+        versions: dict[str, object] = {"min_version": served[0], "max_version": served[-1]}
         set_values(entry, {"api_key": int(api.key), **versions})
         elements(response, "api_keys").append(entry)
 

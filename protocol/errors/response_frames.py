@@ -1,8 +1,8 @@
 """Response frames: size, response header and message; and the fields that responses of all APIs share.
 
 The header has tagged fields in flexible versions, except for ApiVersions: its client does not know yet which versions
-the broker supports (KIP-511). For the same reason a request for an unsupported version of ApiVersions gets a response
-of version 0.
+the broker supports (KIP-511). For the same reason the response to an ApiVersions of a version that the broker does not
+have is one of version 0.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from struct import pack_into
 from typing import cast
 
 from ..api_keys import Api, ApiKey
-from ..frames import FRAME_SIZE_BYTES
+from ..frames import FRAME_SIZE_BYTES, FrameError
 from ..message import Message
 from ..message_types import response_type
 from ..primitives import Reader, Writer
@@ -29,16 +29,8 @@ _ADDRESS_BYTES_MIN = 1 + 4 + 2 + 4 + 1 + 1
 ERROR_FIELDS = frozenset({"error_code", "partition_error_code", "acknowledge_error_code"})
 
 
-def response_version(api: Api, version: int) -> int:
-    """Return the version of the response to a request of this version."""
-    if api.key is ApiKey.API_VERSIONS and version not in api.versions.supported:
-        return 0
-    return version
-
-
 def encode_response_frame(api: Api, version: int, correlation_id: int, response: Message) -> bytearray:
     """Return the response frame. Raises ValueError for a value that the version cannot carry."""
-    version = response_version(api, version)
     writer = Writer()
     writer.int32(0)
     writer.int32(correlation_id)
@@ -51,13 +43,22 @@ def encode_response_frame(api: Api, version: int, correlation_id: int, response:
 
 
 def decode_response_frame(api: Api, version: int, frame: bytes | bytearray) -> tuple[int, Message]:
-    """Return correlation id and message of a response frame. Raises FrameError if it does not decode."""
-    version = response_version(api, version)
+    """Return correlation id and message of a response frame. Raises FrameError if it does not decode.
+
+    version: of the request. The response to an ApiVersions may be one of version 0, of which no other version can be
+    read: its list begins with a byte that stands for null.
+    """
     reader = Reader(frame, FRAME_SIZE_BYTES)
     correlation_id = reader.int32()
     if _is_header_flexible(api, version):
         reader.skip_tagged_fields()
-    return correlation_id, response_type(api).read(reader, version)
+    body_position = reader.position
+    try:
+        return correlation_id, response_type(api).read(reader, version)
+    except FrameError:
+        if api.key is not ApiKey.API_VERSIONS or not version:
+            raise
+        return correlation_id, response_type(api).read(Reader(frame, body_position), 0)
 
 
 def _is_header_flexible(api: Api, version: int) -> bool:

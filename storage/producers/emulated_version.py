@@ -1,5 +1,6 @@
-"""The producer state rules of Kafka versions 0.11 to 4.5; they do not change the advertised APIs.
+"""The release of Kafka that a cluster follows: 0.11 to 4.5, with the producer state rules of each.
 
+The versions of the APIs and the features follow from `release` (protocol/apis/api.py, broker/metadata/features.py).
 Source: ProducerStateManager and Log of the tags 0.11.0.0 to 4.3.0; KAFKA-5494, KAFKA-5793, KAFKA-6683, KAFKA-7298,
 KIP-360; KAFKA-15591 for 4.5.
 """
@@ -9,11 +10,12 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from ...protocol.apis.api import DEFAULT_RELEASE, Release
 from ...protocol.error_codes import ErrorCode
 
 # The newest supported version.
 _NEWEST = (4, 5)
-_DEFAULT = "4.3"
+_DEFAULT = ".".join(map(str, DEFAULT_RELEASE))
 
 
 class UnknownProducerRule(Enum):
@@ -26,11 +28,13 @@ class UnknownProducerRule(Enum):
 
 
 class EmulatedVersion(NamedTuple):
-    """The producer rules of one Kafka version.
+    """The release and the producer rules of one Kafka version.
 
+    name: as given, such as "4.4.0".
     batches_retained: the number of batches per producer that are recognised as duplicates.
     older_than_retained: the error for a batch before all of them.
     sequence_after_marker: the error for a sequence other than 0 if only a marker of the producer is left.
+    release: its major and minor version.
     """
 
     name: str
@@ -38,6 +42,7 @@ class EmulatedVersion(NamedTuple):
     unknown_producer: UnknownProducerRule
     older_than_retained: ErrorCode
     sequence_after_marker: ErrorCode
+    release: Release
 
     @classmethod
     def parse(cls, text: str) -> EmulatedVersion:
@@ -61,6 +66,7 @@ class EmulatedVersion(NamedTuple):
             sequence_after_marker=(
                 ErrorCode.UNKNOWN_PRODUCER_ID if (2, 1) <= version < (2, 5) else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             ),
+            release=version,
         )
 
     @classmethod

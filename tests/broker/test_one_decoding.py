@@ -32,7 +32,7 @@ def broker() -> Iterator[Broker]:
         "authorizer.class.name": CLASS_NAME,
         "auto.create.topics.enable": False,
     }
-    with Broker(nodes=3, config=config) as running:
+    with Broker(nodes=3, config=config, as_version="4.4") as running:
         for resource_type in ("TOPIC", "GROUP", "TRANSACTIONAL_ID"):
             running.acls.create(principal="User:*", operation="ALL", resource_type=resource_type, name="*")
         running.acls.create(principal="User:*", operation="DESCRIBE", resource_type="CLUSTER", name="kafka-cluster")

@@ -8,6 +8,7 @@ from typing import cast, get_args, get_origin, get_type_hints
 
 from fauxka.broker.handlers import HANDLERS
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.apis.api import DEFAULT_RELEASE
 from fauxka.protocol.buffer_codec import encode_unsigned_varint
 from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.fetch_codec import FETCH_PARTITIONS_MAX
@@ -50,8 +51,9 @@ class WideRequest:
     @property
     def version(self) -> int:
         """Return the last version with the list, and with names in it if there is one."""
-        last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, self.api.versions.last)
-        versions: list[int] = [*range(last_with_names, self.api.versions.first - 1, -1), self.api.versions.last]
+        served = self.api.versions.in_release(DEFAULT_RELEASE)
+        last_with_names = LAST_VERSION_WITH_NAMES.get(self.api.key, served[-1])
+        versions: list[int] = [*range(last_with_names, served[0] - 1, -1), served[-1]]
         for version in versions:
             if len(self._frame(version, range(2), "")) > len(self._frame(version, range(1), "")):
                 return version

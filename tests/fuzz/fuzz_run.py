@@ -43,6 +43,8 @@ SETTINGS = (
     "transaction.state.log.num.partitions=3",
     "share.coordinator.state.topic.num.partitions=3",
 )
+# The broker has all versions for which there are messages.
+NEWEST_RELEASE = ("--as-version", "4.4")
 COMPACTED = "fuzz-compacted"
 MEMBERS = 2
 # The last version that needs no member id in the first request.
@@ -262,7 +264,8 @@ def fuzzed_broker(*, is_on_disk: bool, program: Sequence[str] | None = None) -> 
     with tempfile.TemporaryDirectory(prefix="fauxka-fuzz-") as name:
         folder = Path(name)
         arguments = ("--data-dir", str(folder / "data")) if is_on_disk else ()
-        with running_server(folder, *SETTINGS, options=arguments, program=program) as server:
+        options = (*arguments, *NEWEST_RELEASE)
+        with running_server(folder, *SETTINGS, options=options, program=program) as server:
             yield server, folder
 
 

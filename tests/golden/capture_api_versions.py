@@ -1,4 +1,4 @@
-"""Writes api_versions-4.3.0.json anew from a real Kafka: python -m tests.golden.capture_api_versions."""
+"""Writes api_versions-VERSION.json anew from real Kafkas: python -m tests.golden.capture_api_versions."""
 
 import json
 import tempfile
@@ -9,12 +9,17 @@ from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersion
 from ..reference.kafka_process import running_kafka
 from ..wire.message_client import MessageClient
 
-FILE = Path(__file__).parent / "api_versions-4.3.0.json"
+KAFKA_VERSIONS = ("4.3.0", "4.4.0")
 VERSION = 4
 HOW = (
-    "What a broker of Kafka 4.3.0 (KRaft, one node, default configuration) answered to ApiVersions v4; "
+    "What a broker of Kafka {} (KRaft, one node, default configuration) answered to ApiVersions v4; "
     "captured by python -m tests.golden.capture_api_versions"
 )
+
+
+def file_of(kafka_version: str) -> Path:
+    """Return the file of a version of Kafka."""
+    return Path(__file__).parent / f"api_versions-{kafka_version}.json"
 
 
 def ask(bootstrap: str) -> ApiVersionsResponse:
@@ -25,13 +30,20 @@ def ask(bootstrap: str) -> ApiVersionsResponse:
 
 
 def main() -> None:
-    """Start a broker, ask it and write the file."""
-    with tempfile.TemporaryDirectory() as folder, running_kafka(Path(folder) / "kafka.log") as bootstrap:
-        response = ask(bootstrap)
+    """Start a broker of each version, ask it and write the file."""
+    for version in KAFKA_VERSIONS:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            running_kafka(Path(folder) / "kafka.log", version=version) as bootstrap,
+        ):
+            _write(version, ask(bootstrap))
+
+
+def _write(kafka_version: str, response: ApiVersionsResponse) -> None:
     features = {each.name: [each.min_version, each.max_version] for each in response.supported_features}
     finalized = {each.name: [each.min_version_level, each.max_version_level] for each in response.finalized_features}
     captured = {
-        "captured": HOW,
+        "captured": HOW.format(kafka_version),
         "error_code": response.error_code,
         "throttle_time_ms": response.throttle_time_ms,
         "zk_migration_ready": response.zk_migration_ready,
@@ -41,7 +53,7 @@ def main() -> None:
         "finalized_features_epoch": response.finalized_features_epoch,
     }
     rows = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in captured.items()]
-    FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    file_of(kafka_version).write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 python -m tests.golden.capture_error_answers writes error_answers-4.3.0.jsonl anew, by ErrorAnswers.java and Kafka's
 jars (AbstractRequest.parseRequest, then getErrorResponse(0, exception)); no broker is started.
+error_answers-4.4.0.jsonl has the versions that came with Kafka 4.4.
 
 Three requests a version: "full", with two of everything that is a list and a value in every field; "repeated", with the
 same one twice; "bare", with nothing in it but what must be. The first line holds the text of every error.
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from fauxka.protocol.api_keys import APIS, Api
+from fauxka.protocol.apis.api import Release
 from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import ZERO_UUID, Writer
 
@@ -24,7 +26,7 @@ from ..messages import is_message_class
 from ..reference.kafka_process import reference_jars
 
 FOLDER = Path(__file__).parent
-FILE = FOLDER / "error_answers-4.3.0.jsonl"
+RELEASES: dict[str, Release] = {"4.3.0": (4, 3), "4.4.0": (4, 4)}
 
 NOT_LEADER_OR_FOLLOWER = 6
 CODES = {
@@ -102,10 +104,22 @@ def samples(api: Api, version: int) -> Iterator[tuple[str, bytes]]:
         yield name, writer.getvalue()
 
 
-def questions() -> Iterator[dict[str, Any]]:
+def file_of(kafka_version: str) -> Path:
+    """Return the golden file of a version of Kafka."""
+    return FOLDER / f"error_answers-{kafka_version}.jsonl"
+
+
+def versions_in(api: Api, kafka_version: str) -> list[int]:
+    """Return the versions of an API that a golden file has: those that are in no earlier one."""
+    release = RELEASES[kafka_version]
+    earlier = [version for each in RELEASES.values() if each < release for version in api.versions.in_release(each)]
+    return [version for version in api.versions.in_release(release) if version not in earlier]
+
+
+def questions(kafka_version: str) -> Iterator[dict[str, Any]]:
     """Yield every question for the Java program."""
     for api in APIS.values():
-        for version in api.versions.supported:
+        for version in versions_in(api, kafka_version):
             for sample, body in samples(api, version):
                 yield {
                     "api": api.name,
@@ -118,12 +132,17 @@ def questions() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Write the golden file."""
-    asked = list(questions())
+    """Write the golden files."""
+    for kafka_version in RELEASES:
+        _write(kafka_version)
+
+
+def _write(kafka_version: str) -> None:
+    asked = list(questions(kafka_version))
     lines = "".join(json.dumps(question) + "\n" for question in [{"messages": True}, *asked])
-    program = ["java", "-cp", f"{reference_jars()}/*", str(FOLDER / "ErrorAnswers.java")]
+    program = ["java", "-cp", f"{reference_jars(kafka_version)}/*", str(FOLDER / "ErrorAnswers.java")]
     answers = subprocess.run(program, input=lines, check=True, capture_output=True, text=True).stdout.splitlines()
-    with FILE.open("w") as output:
+    with file_of(kafka_version).open("w") as output:
         output.write(json.dumps({"messages": json.loads(answers[0])}) + "\n")
         for question, answer in zip(asked, answers[1:], strict=True):
             case = {key: question[key] for key in ("api", "version", "sample", "request")}

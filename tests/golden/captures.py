@@ -15,6 +15,8 @@ from . import (
     capture_fetch_sessions,
     capture_list_offsets,
     capture_metadata,
+    capture_misrouting,
+    capture_offsets_by_topic_id,
     capture_quorum,
     capture_quotas,
     capture_records,
@@ -25,12 +27,15 @@ from . import (
     capture_thread_counts,
     capture_topics,
     capture_transaction_verification,
+    capture_unregister_controller,
     capture_voters,
 )
 from .capture_recorder import Recorder
 
 FOLDER = Path(__file__).parent
 KAFKA_VERSION = "4.3.0"
+# The programs that ask what only a later Kafka has.
+LATER_VERSIONS = {"misrouting": "4.4.0", "offsets_by_topic_id": "4.4.0", "unregister_controller": "4.4.0"}
 CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "cluster": capture_cluster.capture,
     "configs": capture_configs.capture,
@@ -43,6 +48,8 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "fetch_sessions": capture_fetch_sessions.capture,
     "list_offsets": capture_list_offsets.capture,
     "metadata": capture_metadata.capture,
+    "misrouting": capture_misrouting.capture,
+    "offsets_by_topic_id": capture_offsets_by_topic_id.capture,
     "quorum": capture_quorum.capture,
     "quotas": capture_quotas.capture,
     "records": capture_records.capture,
@@ -53,6 +60,7 @@ CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "thread_counts": capture_thread_counts.capture,
     "topics": capture_topics.capture,
     "transaction_verification": capture_transaction_verification.capture,
+    "unregister_controller": capture_unregister_controller.capture,
     "voters": capture_voters.capture,
 }
 
@@ -85,4 +93,9 @@ CONFIG_OF = {
 
 def golden_file(name: str) -> Path:
     """Return the file that holds what Kafka answered to the program of that name."""
-    return FOLDER / f"{name}-{KAFKA_VERSION}.jsonl"
+    return FOLDER / f"{name}-{version_of(name)}.jsonl"
+
+
+def version_of(name: str) -> str:
+    """Return the version of Kafka that answered to the program of that name."""
+    return LATER_VERSIONS.get(name, KAFKA_VERSION)

@@ -16,7 +16,7 @@ from .acl_brokers import CONFIG_OF as ACL_BROKERS
 from .acl_brokers import kafka_with_acls
 from .acl_matrix.capture import regenerate_matrix
 from .capture_recorder import Recorder
-from .captures import CAPTURES, CONFIG_OF, golden_file
+from .captures import CAPTURES, CONFIG_OF, golden_file, version_of
 from .failover.scripts import SCRIPTS, capture_from_kafka
 from .login_probes import capture as login_probes
 from .login_probes.brokers import kafka_with_probes
@@ -38,7 +38,7 @@ def regenerate(name: str, target: Path) -> None:
         return
     with (
         tempfile.TemporaryDirectory() as folder,
-        running_kafka(Path(folder) / "kafka.log", CONFIG_OF.get(name)) as bootstrap,
+        running_kafka(Path(folder) / "kafka.log", CONFIG_OF.get(name), version=version_of(name)) as bootstrap,
         target.open("w") as output,
     ):
         if name == PROGRAMS_NAME:

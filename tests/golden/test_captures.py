@@ -12,7 +12,7 @@ import pytest
 from fauxka.testing import Broker
 
 from .capture_recorder import Recorder
-from .captures import CAPTURES, CONFIG_OF, REFERENCE_CONFIG, golden_file
+from .captures import CAPTURES, CONFIG_OF, REFERENCE_CONFIG, golden_file, version_of
 from .line_comparison import check_lines
 from .regenerate import regenerate
 
@@ -26,6 +26,9 @@ DIFFERENT = {
             "a request that fails changes no level; Kafka has changed kraft.version before it finds the wrong one"
         ),
         "streams.version to 1": "groups of Kafka Streams are not served",
+    },
+    "offsets_by_topic_id": {
+        "before there is a coordinator": "the coordinator of a group is there from the start",
     },
     "topics": {
         "config: two bad ones": "which of several bad values is told first: Kafka's order is that of LogConfig",
@@ -47,7 +50,8 @@ def root_logger_as_kafkas() -> Generator[None, None, None]:
 
 def answered_by_fauxka(name: str) -> list[str]:
     output = io.StringIO()
-    with root_logger_as_kafkas(), Broker(REFERENCE_CONFIG | CONFIG_OF.get(name, {})) as broker:
+    config = REFERENCE_CONFIG | CONFIG_OF.get(name, {})
+    with root_logger_as_kafkas(), Broker(config, as_version=version_of(name)) as broker:
         recorder = Recorder(broker.bootstrap_servers, output)
         recorder.pass_ms = partial(broker.clock.advance, members="expire")
         CAPTURES[name](recorder)

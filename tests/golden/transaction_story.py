@@ -121,7 +121,8 @@ class Story:
         assert isinstance(response, EndTxnResponse)
         return response
 
-    def _offset_commit(self, producer: tuple[int, int]) -> TxnOffsetCommitRequest:
+    def offset_commit(self, producer: tuple[int, int]) -> TxnOffsetCommitRequest:
+        """Return a TxnOffsetCommit of one offset."""
         offset = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)
         return TxnOffsetCommitRequest(
             transactional_id=self.transactional_id,
@@ -133,7 +134,7 @@ class Story:
 
     def commit_offset(self, what: str, producer: tuple[int, int], version: int) -> None:
         """Record a TxnOffsetCommit."""
-        self.recorder.case(f"{self.title}: {what}, v{version}", version, self._offset_commit(producer))
+        self.recorder.case(f"{self.title}: {what}, v{version}", version, self.offset_commit(producer))
 
     def wait_for_group(self) -> None:
         """Return when the coordinator of the group can be used."""

@@ -12,22 +12,51 @@ from kio.schema.errors import ErrorCode as KioErrorCode
 from kio.schema.index import api_key_map
 
 from fauxka.protocol.api_keys import APIS, NEVER_FLEXIBLE, Api, ApiKey
+from fauxka.protocol.apis.api import DEFAULT_RELEASE, Release
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
 from ..each_case import each_case
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-CAPTURE = json.loads((Path(__file__).parent.parent / "golden" / "api_versions-4.3.0.json").read_text())
+GOLDEN = Path(__file__).parent.parent / "golden"
+# The APIs of Kafka 4.4 and their error codes that kio does not have.
+APIS_OF_4_4 = {94: "unregister_controller"}
+ERRORS_OF_4_4 = {
+    134: "GROUP_DELETION_FAILED",
+    135: "STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED",
+    136: "CONTROLLER_ID_NOT_REGISTERED",
+}
+# What Kafka 4.4 changes of groups of Kafka Streams, which are not served.
+STREAMS_KEYS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE, 93}
 
 
 def versions_of(name: str) -> list[MessageVersion]:
     return [each for each in MESSAGE_VERSIONS if each.name == name]
 
 
-def test_advertised_versions_are_those_of_kafka() -> None:
-    captured: list[list[int]] = CAPTURE["api_keys"]
+def advertised(release: Release) -> list[list[int]]:
+    served = [(api, api.versions.in_release(release)) for api in APIS.values()]
+    return [[api.key, api.versions.first_advertised, versions[-1]] for api, versions in served if versions]
 
-    assert [[api.key, api.versions.first_advertised, api.versions.last] for api in APIS.values()] == captured
+
+def captured(kafka_version: str) -> list[list[int]]:
+    keys: list[list[int]] = json.loads((GOLDEN / f"api_versions-{kafka_version}.json").read_text())["api_keys"]
+    return keys
+
+
+def test_advertised_versions_are_those_of_kafka() -> None:
+    assert advertised(DEFAULT_RELEASE) == captured("4.3.0")
+
+
+def test_versions_of_4_4_are_those_of_kafka_but_for_streams() -> None:
+    def without_streams(keys: list[list[int]]) -> list[list[int]]:
+        return [each for each in keys if each[0] not in STREAMS_KEYS]
+
+    assert without_streams(advertised((4, 4))) == without_streams(captured("4.4.0"))
+
+
+def test_releases_before_4_4_have_the_versions_of_4_3() -> None:
+    assert {str(advertised(release)) for release in ((2, 1), (3, 9), (4, 2))} == {str(advertised(DEFAULT_RELEASE))}
 
 
 def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
@@ -35,12 +64,12 @@ def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Request", "Response"])
-@each_case(APIS.values(), lambda api: str(api.name))
+@each_case([api for api in APIS.values() if api.versions.in_release(DEFAULT_RELEASE)], lambda api: str(api.name))
 def test_messages_exist_in_every_supported_version(api: Api, kind: str) -> None:
     versions = versions_of(api.name + kind)
 
     assert {each.module for each in versions} == {api.module}
-    assert {each.version for each in versions} >= set(api.versions.supported)
+    assert {each.version for each in versions} >= set(api.versions.in_release(DEFAULT_RELEASE))
     assert min(each.version for each in versions) == api.versions.first
     assert [each.version >= api.versions.flexible_since for each in versions] == [
         each.entity_class.__flexible__ for each in versions
@@ -55,11 +84,13 @@ def test_only_two_apis_have_no_flexible_version() -> None:
 
 
 def test_every_api_key_has_the_name_of_its_module() -> None:
-    assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map)
+    assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map) | APIS_OF_4_4
 
 
 def test_error_codes_are_those_of_kafka() -> None:
-    assert {code.value: code.name for code in ErrorCode} == {int(code): code.name.upper() for code in KioErrorCode}
+    of_kio = {int(code): code.name.upper() for code in KioErrorCode}
+
+    assert {code.value: code.name for code in ErrorCode} == of_kio | ERRORS_OF_4_4
 
 
 @pytest.mark.parametrize(

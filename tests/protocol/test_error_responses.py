@@ -7,22 +7,24 @@ import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from struct import unpack_from
 from typing import Any, cast
 
+import pytest
+
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
-from fauxka.protocol.error_messages import ERROR_MESSAGES
-from fauxka.protocol.errors.response_frames import decode_response_frame, response_version
+from fauxka.protocol.error_codes import ErrorCode
+from fauxka.protocol.error_messages import ERROR_MESSAGES, error_message
+from fauxka.protocol.errors.response_frames import decode_response_frame
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.request_facts import read_request_facts
 
 from ..each_case import each_case
+from ..golden.capture_error_answers import RELEASES, file_of
 from . import framed_errors as error_responses
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "error_answers-4.3.0.jsonl"
 CORRELATION_ID = 7
 LEADER_NOT_AVAILABLE = 5
 UNSUPPORTED_VERSION = 35
@@ -64,8 +66,8 @@ class Case:
         return f"{self.api.name}-{self.version}-{self.sample}"
 
 
-def cases() -> Iterator[Case]:
-    with GOLDEN.open() as lines:
+def cases(kafka_version: str) -> Iterator[Case]:
+    with file_of(kafka_version).open() as lines:
         next(lines)
         for line in lines:
             case = json.loads(line)
@@ -77,7 +79,7 @@ def cases() -> Iterator[Case]:
             yield Case(API_NAMED[case["api"]], case["version"], case["sample"], body, answers)
 
 
-CASES = list(cases())
+CASES = [case for kafka_version in RELEASES for case in cases(kafka_version)]
 
 
 def in_order(value: object) -> object:
@@ -136,22 +138,22 @@ def test_no_response_is_expected_exactly_where_kafka_sends_none() -> None:
     assert not all(expected.values())
 
 
-def test_error_messages_are_those_of_kafka() -> None:
-    with GOLDEN.open() as lines:
+@pytest.mark.parametrize("kafka_version", list(RELEASES))
+def test_error_messages_are_those_of_kafka(kafka_version: str) -> None:
+    with file_of(kafka_version).open() as lines:
         messages = json.loads(next(lines))["messages"]
 
-    assert {str(int(code)): text for code, text in ERROR_MESSAGES.items()} == {
-        code: text for code, text in messages.items() if text is not None
-    }
+    of_kafka = {ErrorCode(int(code)): text for code, text in messages.items() if text is not None}
+    assert {code: error_message(code, RELEASES[kafka_version]) for code in of_kafka} == of_kafka
+    assert set(of_kafka) == {code for code in ERROR_MESSAGES if code <= max(of_kafka)}
 
 
-def test_unknown_version_of_api_versions_gets_a_response_of_version_0() -> None:
+def test_response_of_version_0_to_a_later_api_versions_is_decoded() -> None:
     api = APIS[ApiKey.API_VERSIONS]
-    frame = error_responses.error_response(api, 99, 3, memoryview(b""), UNSUPPORTED_VERSION)
+    frame = error_responses.error_response(api, 0, 3, memoryview(b""), UNSUPPORTED_VERSION)
 
-    assert response_version(api, 99) == 0
-    response: Any = decode_response_frame(api, 0, frame)[1]
-    assert [each.api_key for each in response.api_keys] == [ApiKey.API_VERSIONS]
+    response: Any = decode_response_frame(api, 5, frame)[1]
+    assert [(each.api_key, each.max_version) for each in response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
 
 
 def test_response_begins_with_its_size_and_correlation_id() -> None:

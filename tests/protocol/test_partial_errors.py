@@ -72,6 +72,7 @@ WITHOUT_TOPIC_ERRORS = {
     "StreamsGroupHeartbeat",
     "SyncGroup",
     "UnregisterBroker",
+    "UnregisterController",
     "UpdateFeatures",
 }
 WITH_TOPICS_ONLY = {

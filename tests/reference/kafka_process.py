@@ -29,9 +29,11 @@ API_VERSIONS_REQUEST = struct.pack(">ihhih", 10, 18, 0, 7, -1)
 API_VERSIONS_ANSWER = struct.Struct(">iih")
 
 
-def reference_jars() -> str:
-    """Return the folder of Kafka's jars, after a download where there was none."""
-    return subprocess.run([str(SCRIPT), "jars"], check=True, capture_output=True, text=True).stdout.strip()
+def reference_jars(version: str | None = None) -> str:
+    """Return the folder of Kafka's jars, after a download where there was none. version: as in running_kafka."""
+    environment = os.environ if version is None else os.environ | {"KAFKA_VERSION": version}
+    command = [str(SCRIPT), "jars"]
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,15 @@ class KafkaProcess:
 
 
 @contextmanager
-def running_kafka(log_file: Path, config: Mapping[str, str] | None = None) -> Generator[str, None, None]:
-    """Run a real Kafka with these server properties for the length of the block, and yield its bootstrap address."""
-    with kafka_process(log_file, config) as kafka:
+def running_kafka(
+    log_file: Path, config: Mapping[str, str] | None = None, *, version: str | None = None
+) -> Generator[str, None, None]:
+    """Run a real Kafka with these server properties for the length of the block, and yield its bootstrap address.
+
+    version: the version of Kafka; None for the default one of the script.
+    """
+    variables = {} if version is None else {"KAFKA_VERSION": version}
+    with kafka_process(log_file, config, variables=variables) as kafka:
         yield kafka.address
 
 

@@ -21,6 +21,7 @@ from kio.static.constants import EntityType
 from fauxka.protocol.api_keys import APIS
 
 from .definitions import Message, MessageField, MessageKind, MessageStruct, Primitive, Versions
+from .kafka_4_4 import NEW_MESSAGES, with_new_version
 
 T = TypeVar("T")
 
@@ -102,15 +103,17 @@ class VersionedField:
 
 
 def message_names() -> list[str]:
-    """Return the names of the kio packages whose messages the product uses, sorted. A package is an API or a record."""
+    """Return the names of the modules, sorted. A module is an API or a record, and a package of kio if that has it."""
     return sorted({api.module for api in APIS.values()} | RECORDS)
 
 
 def messages_of(name: str) -> list[Message]:
-    """Return the messages of a kio package: the request and the response of an API, or one record.
+    """Return the messages of a module: the request and the response of an API, or one record.
 
     If request and response have different structs of one name, they get the prefixes Request and Response.
     """
+    if name in NEW_MESSAGES:
+        return NEW_MESSAGES[name]
     versions_of_kind = {kind: entities for kind in MessageKind if (entities := _entities(name, kind))}
     structs: dict[str, MessageStruct] = {}
     ambiguous: set[str] = set()
@@ -133,7 +136,7 @@ def _entities(name: str, kind: MessageKind) -> dict[int, type[Any]]:
 def _message(kind: MessageKind, entities: dict[int, type[Any]], names: Mapping[str, str]) -> Message:
     api_key: int | None = getattr(next(iter(entities.values())), "__api_key__", None)
     struct = VersionMerger(entities, names).message()
-    return Message(kind=kind, api_key=None if api_key is None else int(api_key), struct=struct)
+    return with_new_version(Message(kind=kind, api_key=None if api_key is None else int(api_key), struct=struct))
 
 
 def _entity_at(path: str) -> type[Any]:

@@ -161,10 +161,6 @@ def merged(first: PartitionEpochs, second: PartitionEpochs) -> PartitionEpochs:
     return result
 
 
-# The first version of OffsetCommit that supports member epochs.
-MEMBER_EPOCH_SINCE = 9
-
-
 def is_anonymous_transaction(committer: OffsetCommitter) -> bool:
     """Whether a transactional producer commits without group metadata, as clients before KIP-447 do."""
     return (
@@ -179,18 +175,18 @@ def check_offset_commit(member: ConsumerMember, committer: OffsetCommitter) -> C
     """Check the member's epoch, and return the check of each offset.
 
     Raises KafkaError: UNSUPPORTED_VERSION, STALE_MEMBER_EPOCH (ILLEGAL_GENERATION for a classic member, and in a
-    transaction).
+    transaction before TxnOffsetCommit v6).
     """
     epoch = committer.generation_id
     needs_member_epoch = not committer.is_transactional and not member.uses_classic_protocol
-    if needs_member_epoch and committer.api_version < MEMBER_EPOCH_SINCE:
+    if needs_member_epoch and not committer.has_member_errors:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION,
             "OffsetCommit version 9 or above must be used by members using the consumer group protocol",
         )
     if epoch == member.member_epoch:
         return accept_any_offset
-    code = _stale_code(member, is_transactional=committer.is_transactional)
+    code = _stale_code(member, has_code=committer.has_member_errors)
     if epoch > member.member_epoch:
         word = "generation id" if member.uses_classic_protocol else "member epoch"
         raise KafkaError(code, f"Received {word} {epoch} is newer than current member epoch {member.member_epoch}.")
@@ -210,9 +206,9 @@ def check_offset_fetch(member: ConsumerMember, member_epoch: int) -> None:
         )
 
 
-def _stale_code(member: ConsumerMember, *, is_transactional: bool = False) -> ErrorCode:
-    is_classic = member.uses_classic_protocol or is_transactional
-    return ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH
+def _stale_code(member: ConsumerMember, *, has_code: bool = True) -> ErrorCode:
+    is_modern = has_code and not member.uses_classic_protocol
+    return ErrorCode.STALE_MEMBER_EPOCH if is_modern else ErrorCode.ILLEGAL_GENERATION
 
 
 def _epoch_check(member: ConsumerMember, epoch: int, code: ErrorCode) -> CheckOffset:

@@ -24,12 +24,17 @@ class GroupType(Enum):
     SHARE = "share"
 
 
+# The versions of OffsetCommit and TxnOffsetCommit from which their responses have the errors of groups and members.
+MEMBER_ERRORS_SINCE = 9
+TRANSACTIONAL_MEMBER_ERRORS_SINCE = 6
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetCommitter:
     """The client that commits offsets, as OffsetCommit and TxnOffsetCommit describe it.
 
     generation_id: the generation of a classic group, or the member's epoch; negative if the client is not a member.
-    api_version: the version of OffsetCommit. It limits the error codes that the client understands.
+    api_version: the version of OffsetCommit, or of TxnOffsetCommit if is_transactional.
     """
 
     group_id: str
@@ -38,6 +43,12 @@ class OffsetCommitter:
     generation_id: int = -1
     api_version: int
     is_transactional: bool = False
+
+    @property
+    def has_member_errors(self) -> bool:
+        """Whether responses have GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH, in place of ILLEGAL_GENERATION."""
+        since = TRANSACTIONAL_MEMBER_ERRORS_SINCE if self.is_transactional else MEMBER_ERRORS_SINCE
+        return self.api_version >= since
 
 
 # Checks one offset: topic name, topic id, partition. If it raises KafkaError, no offset of the request is committed.

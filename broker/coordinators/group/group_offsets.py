@@ -18,7 +18,7 @@ from ....protocol.primitives import ZERO_UUID
 from ....protocol.produced_records import TransactionalProducer
 from ..java_strings import java_string_length
 from .classic_group import ClassicGroup, GroupState
-from .group import CheckOffset, Group, OffsetCommitter, accept_any_offset
+from .group import MEMBER_ERRORS_SINCE, CheckOffset, Group, OffsetCommitter, accept_any_offset
 from .group_records import offset_record, offset_tombstone
 from .offset_store import CommittedOffset, GroupTopicPartition, OffsetStore
 from .pending_offsets import PendingOffsets
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # The first version of OffsetCommit with the error code GROUP_ID_NOT_FOUND.
-GROUP_ID_NOT_FOUND_SINCE = 9
 # The retention time of OffsetCommit requests that set none.
 DEFAULT_RETENTION_TIME = -1
 
@@ -120,7 +119,7 @@ class GroupOffsets:
 
         Raises KafkaError, see CoordinatorLog.append.
         """
-        with self._group_of(OffsetCommitter(group_id=group_id, api_version=GROUP_ID_NOT_FOUND_SINCE)):
+        with self._group_of(OffsetCommitter(group_id=group_id, api_version=MEMBER_ERRORS_SINCE)):
             self._commit(group_id, accept_any_offset, offsets, DEFAULT_RETENTION_TIME)
 
     def _commit(
@@ -136,8 +135,9 @@ class GroupOffsets:
     ) -> list[ErrorCode]:
         """Add the offsets to the producer's transaction. Its commit marker commits them.
 
-        Returns and raises the same as commit, but ILLEGAL_GENERATION in place of STALE_MEMBER_EPOCH.
-        Source: OffsetMetadataManager.commitTransactionalOffset, Kafka 4.3.0.
+        Returns and raises the same as commit, but ILLEGAL_GENERATION in place of STALE_MEMBER_EPOCH and
+        GROUP_ID_NOT_FOUND before version 6.
+        Source: OffsetMetadataManager.commitTransactionalOffset, Kafka 4.4.0.
         """
         group_id = committer.group_id
         options = BatchOptions(
@@ -170,9 +170,8 @@ class GroupOffsets:
             yield group
             return
         if committer.generation_id >= 0:
-            has_error_code = committer.api_version >= GROUP_ID_NOT_FOUND_SINCE and not committer.is_transactional
             raise KafkaError(
-                ErrorCode.GROUP_ID_NOT_FOUND if has_error_code else ErrorCode.ILLEGAL_GENERATION,
+                ErrorCode.GROUP_ID_NOT_FOUND if committer.has_member_errors else ErrorCode.ILLEGAL_GENERATION,
                 f"Group {committer.group_id} not found.",
             )
         created = self._registry.create_classic(committer.group_id)
@@ -341,6 +340,6 @@ def _check_transactional(group: Group, committer: OffsetCommitter) -> CheckOffse
     try:
         return group.check_offset_commit(committer)
     except KafkaError as error:
-        if error.code is not ErrorCode.STALE_MEMBER_EPOCH:
+        if error.code is not ErrorCode.STALE_MEMBER_EPOCH or committer.has_member_errors:
             raise
         raise KafkaError(ErrorCode.ILLEGAL_GENERATION, error.message) from error

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.error_messages import ERROR_MESSAGES
+from ....protocol.error_messages import error_message
 from ....protocol.frames import FrameError
 from ....protocol.kafka_uuid import uuid_text
 from ....protocol.stored_records.share_state_records import (
@@ -113,7 +113,7 @@ class ShareStates:
         """
         entry = self._entries.get(key)
         if entry is not None:
-            _check_epoch(state_epoch, entry.state_epoch, ErrorCode.FENCED_STATE_EPOCH)
+            self._check_epoch(state_epoch, entry.state_epoch, ErrorCode.FENCED_STATE_EPOCH)
         now_ms = self._replicas.clock.now_ms()
         state = ShareStateValue(
             snapshot_epoch=0 if entry is None else entry.state.snapshot_epoch + 1,
@@ -137,8 +137,8 @@ class ShareStates:
         if entry is None:
             message = "Write operation on uninitialized share partition not allowed."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        _check_epoch(change.leader_epoch, entry.leader_epoch, ErrorCode.FENCED_LEADER_EPOCH)
-        _check_epoch(change.state_epoch, entry.state_epoch, ErrorCode.FENCED_STATE_EPOCH)
+        self._check_epoch(change.leader_epoch, entry.leader_epoch, ErrorCode.FENCED_LEADER_EPOCH)
+        self._check_epoch(change.state_epoch, entry.state_epoch, ErrorCode.FENCED_STATE_EPOCH)
         self._change(key, entry, change, entry.state.leader_epoch)
 
     def read(self, key: ShareKey, leader_epoch: int) -> ShareStateValue:
@@ -152,7 +152,7 @@ class ShareStates:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Read operation on uninitialized share partition not allowed.")
         # Unlike a writer, a reader has no epoch that is not compared.
         if leader_epoch < entry.leader_epoch:
-            raise _fenced(ErrorCode.FENCED_LEADER_EPOCH)
+            raise self._fenced(ErrorCode.FENCED_LEADER_EPOCH)
         state = entry.state
         if leader_epoch not in (ANY_EPOCH, entry.leader_epoch):
             unchanged = ShareStateChange(
@@ -177,6 +177,14 @@ class ShareStates:
                 self.delete(key)
             except KafkaError as error:
                 logger.warning("the state of %s, whose topic is deleted, stays: %s", coordinator_key(key), error)
+
+    def _check_epoch(self, epoch: int, greatest: int, fenced_code: ErrorCode) -> None:
+        """Raise KafkaError with the code if the epoch of a request is earlier than one that the state had."""
+        if epoch != ANY_EPOCH and epoch < greatest:
+            raise self._fenced(fenced_code)
+
+    def _fenced(self, code: ErrorCode) -> KafkaError:
+        return KafkaError(code, error_message(code, self._replicas.image.emulated_version.release))
 
     # -- records
 
@@ -245,16 +253,6 @@ class ShareStates:
 def coordinator_key(key: ShareKey) -> str:
     """Return the key that selects the partition of __share_group_state (SharePartitionKey.asCoordinatorKey)."""
     return f"{key.group_id}:{uuid_text(key.topic_id)}:{key.partition}"
-
-
-def _check_epoch(epoch: int, greatest: int, fenced_code: ErrorCode) -> None:
-    """Raise KafkaError with the code if the epoch of a request is earlier than one that the state had."""
-    if epoch != ANY_EPOCH and epoch < greatest:
-        raise _fenced(fenced_code)
-
-
-def _fenced(code: ErrorCode) -> KafkaError:
-    return KafkaError(code, ERROR_MESSAGES[code])
 
 
 def _merge(before: ShareStateValue, update: ShareStateValue) -> ShareStateValue:

@@ -1,6 +1,6 @@
-"""DeleteGroups (42), versions 0-2.
+"""DeleteGroups (42), versions 0-3.
 
-v2 flexible.
+v2 flexible; v3 error_message of each group (KIP-1331), which Kafka fills only for groups of Kafka Streams.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""TxnOffsetCommit (28), versions 0-5.
+"""TxnOffsetCommit (28), versions 0-6.
 
 v2 committed_leader_epoch; v3 flexible, generation and member; v4 TRANSACTION_ABORTABLE; v5 the broker adds the group's
-partition of __consumer_offsets to the transaction (KIP-890).
+partition of __consumer_offsets to the transaction (KIP-890); v6 topic ids, GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH
+(KIP-1319).
 Source: KafkaApis.handleTxnOffsetCommitRequest and GroupCoordinatorService.commitTransactionalOffsets, Kafka 4.3.0;
-tests/golden/golden-4.3.0.jsonl (O01 to O15, U40 to U43).
+tests/golden/golden-4.3.0.jsonl (O01 to O15, U40 to U43), offsets_by_topic_id-4.4.0.jsonl.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -31,16 +33,23 @@ from ...runtime.long_work import for_each, step
 LOAD_IN_PROGRESS_SINCE = 2
 ABORTABLE_SINCE = 4
 JOINS_SINCE = 5
+TOPIC_IDS_SINCE = 6
 
 
 class _Results:
-    """Builds the response: one entry per topic."""
+    """Builds the response: one entry per topic, or two if the request names it twice and all partitions exist."""
 
     def __init__(self) -> None:
-        self._topics: dict[str, TxnOffsetCommitResponseTopic] = {}
+        self._topics: dict[object, TxnOffsetCommitResponseTopic] = {}
+        self._merges_topics = True
 
-    def add(self, topic_name: str, partition_index: int, error_code: int) -> None:
-        result = self._topics.setdefault(topic_name, TxnOffsetCommitResponseTopic(name=topic_name))
+    def separate_topics(self) -> None:
+        """Unless a partition was refused, return one entry for each topic entry of the request."""
+        self._merges_topics = bool(self._topics)
+
+    def add(self, topic: TxnOffsetCommitRequestTopic, partition_index: int, error_code: int) -> None:
+        key = (topic.name, topic.topic_id) if self._merges_topics else id(topic)
+        result = self._topics.setdefault(key, TxnOffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id))
         result.partitions.append(
             TxnOffsetCommitResponsePartition(partition_index=partition_index, error_code=error_code)
         )
@@ -52,17 +61,17 @@ class _Results:
 async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
     """Store the offsets of existing partitions as pending until the producer's transaction ends."""
     results, node = _Results(), context.node
-    commits: list[tuple[TopicImage, TxnOffsetCommitRequestPartition]] = []
+    by_id = context.api_version >= TOPIC_IDS_SINCE
+    unknown_topic = ErrorCode.UNKNOWN_TOPIC_ID if by_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    commits: list[tuple[TopicImage, TxnOffsetCommitRequestTopic, TxnOffsetCommitRequestPartition]] = []
     for topic in request.topics:
-        commits += await existing_partitions(
-            node.image.find_topic(topic.name),
-            topic.partitions,
-            partial(results.add, topic.name),
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        )
+        found = node.image.find_topic_by_id(topic.topic_id) if by_id else node.image.find_topic(topic.name)
+        existing = await existing_partitions(found, topic.partitions, partial(results.add, topic), unknown_topic)
+        commits += [(image, topic, partition) for image, partition in existing]
     if not commits:
         return results.response()
-    offsets = await for_each(lambda commit: offset_to_commit(*commit), commits)
+    results.separate_topics()
+    offsets = await for_each(lambda commit: offset_to_commit(commit[0], commit[2]), commits)
     producer = TransactionalProducer(request.producer_id, request.producer_epoch)
     committer = _committer_of(context, request)
     try:
@@ -76,8 +85,8 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
     flush_error = await flushed
     if join_error:
         flush_error = ErrorCode.NOT_COORDINATOR
-    for (found, partition), error_code in zip(commits, error_codes, strict=True):
-        results.add(found.name, partition.partition_index, error_code or flush_error)
+    for (_, topic, partition), error_code in zip(commits, error_codes, strict=True):
+        results.add(topic, partition.partition_index, error_code or flush_error)
         await step()
     return results.response()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,18 @@ from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
-CAPTURE = json.loads((Path(__file__).parents[2] / "golden" / "api_versions-4.3.0.json").read_text())
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
-def asked(api_version: int, config: dict[str, str] | None = None) -> ApiVersionsResponse:
-    cluster = Cluster(BrokerConfig.from_entries(config or {}))
+def captured(version: str = "4.3") -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((GOLDEN / f"api_versions-{version}.0.json").read_text())
+    return content
+
+
+def asked(api_version: int, config: dict[str, str] | None = None, version: str = "4.3") -> ApiVersionsResponse:
+    cluster = Cluster(BrokerConfig.from_entries(config or {}), emulated_version=EmulatedVersion.parse(version))
     context = RequestContext(
         cluster.node, ConnectionInfo(1, Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092))
     )
@@ -43,18 +50,20 @@ def without_streams(levels: dict[str, list[int]]) -> dict[str, list[int]]:
 def test_advertised_apis_and_versions_are_those_of_a_real_broker() -> None:
     advertised = [[each.api_key, each.min_version, each.max_version] for each in asked(4).api_keys]
 
-    assert advertised == CAPTURE["api_keys"]
+    assert advertised == captured()["api_keys"]
 
 
-def test_supported_levels_are_those_of_a_real_broker_but_for_streams() -> None:
-    levels = supported(asked(4))
+@pytest.mark.parametrize("version", ["4.3", "4.4"])
+def test_supported_levels_are_those_of_a_real_broker_but_for_streams(version: str) -> None:
+    levels = supported(asked(4, version=version))
 
-    assert without_streams(levels) == without_streams(CAPTURE["supported_features"])
+    assert without_streams(levels) == without_streams(captured(version)["supported_features"])
     assert levels["streams.version"] == [0, 0]
 
 
-def test_finalized_levels_are_those_of_a_real_broker_but_for_streams() -> None:
-    assert finalized(asked(4)) == without_streams(CAPTURE["finalized_features"])
+@pytest.mark.parametrize("version", ["4.3", "4.4"])
+def test_finalized_levels_are_those_of_a_real_broker_but_for_streams(version: str) -> None:
+    assert finalized(asked(4, version=version)) == without_streams(captured(version)["finalized_features"])
 
 
 @pytest.mark.parametrize(("level", "told"), [("1", [1, 1]), ("2", [2, 2]), ("0", None)])

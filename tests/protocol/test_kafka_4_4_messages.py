@@ -1,0 +1,120 @@
+"""The generated messages, compared field by field with the definitions in the jar of Kafka 4.4."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from tools.message_generator.definitions import MessageField, MessageStruct, Primitive
+from tools.message_generator.kio_source import messages_of
+
+from ..each_case import check_each
+from ..reference.kafka_process import reference_jars
+
+pytestmark = pytest.mark.reference
+
+KAFKA_VERSION = "4.4.0"
+# Groups of Kafka Streams are not served: these have the messages of Kafka 4.3.
+LEFT_OUT = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
+# Kafka 4.4 has renamed this field in all versions; its meaning is the same.
+OLD_NAMES = {("TxnOffsetCommitRequest", "generation_id_or_member_epoch"): "generation_id"}
+NEWEST = 2**15 - 1
+TYPES = {"records": Primitive.DATA, "bytes": Primitive.DATA, "bool": Primitive.BOOLEAN}
+
+Json = dict[str, Any]
+
+
+def test_generated_messages_are_those_of_kafka_4_4() -> None:
+    with ZipFile(Path(reference_jars(KAFKA_VERSION)) / f"kafka-clients-{KAFKA_VERSION}.jar") as jar:
+        check_each(list(_messages(jar)), lambda compared: _compare(*compared))
+
+
+def _messages(jar: ZipFile) -> Iterator[tuple[str, tuple[Api, MessageStruct, Json]]]:
+    for api in APIS.values():
+        for message in messages_of(api.module) if api.key not in LEFT_OUT else ():
+            text = jar.read(f"common/message/{message.struct.name}.json").decode()
+            definition: Json = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+            yield message.struct.name, (api, message.struct, definition)
+
+
+def _compare(api: Api, struct: MessageStruct, definition: Json) -> None:
+    supported = set(api.versions.supported)
+    assert supported <= _versions(definition["validVersions"])
+    assert struct.versions & supported == supported
+    assert struct.flexible & supported == _versions(definition["flexibleVersions"]) & supported
+    common = {each["name"]: each for each in definition.get("commonStructs", ())}
+    _compare_fields(struct, definition["fields"], supported, common)
+
+
+def _compare_fields(struct: MessageStruct, fields: list[Json], within: set[int], common: Mapping[str, Json]) -> None:
+    expected = {_name(struct, each): each for each in fields if _versions(each["versions"]) & within}
+    found = {field.name: field for field in struct.fields if field.present & within}
+    assert set(found) == set(expected), struct.name
+    for version in within:
+        order = [name for name, each in expected.items() if version in _versions(each["versions"])]
+        assert [field.name for field in struct.fields if version in field.present] == order, struct.name
+    for name, field in found.items():
+        _compare_field(f"{struct.name}.{name}", field, expected[name], within)
+        if isinstance(field.type, MessageStruct):
+            inner = expected[name].get("fields") or common[expected[name]["type"].removeprefix("[]")]["fields"]
+            _compare_fields(field.type, inner, within & field.present, common)
+
+
+def _compare_field(place: str, field: MessageField, definition: Json, within: set[int]) -> None:
+    present = _versions(definition["versions"])
+    nullable = _versions(definition.get("nullableVersions", "none")) & present
+    tagged = _versions(definition.get("taggedVersions", "none")) & present
+    assert field.present & within == present & within, place
+    assert field.nullable & within == nullable & within, place
+    assert field.tagged & within == tagged & within, place
+    assert field.tag == definition.get("tag"), place
+    kafka_type: str = definition["type"]
+    assert field.is_array == kafka_type.startswith("[]"), place
+    if isinstance(field.type, Primitive):
+        name = kafka_type.removeprefix("[]")
+        assert field.type is (TYPES.get(name) or Primitive(name)), place
+        assert field.default == _default(field, definition), place
+
+
+def _name(struct: MessageStruct, definition: Json) -> str:
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", definition["name"]).lower()
+    return OLD_NAMES.get((struct.name, name), name)
+
+
+def _versions(text: str) -> frozenset[int]:
+    """Return the versions of Kafka's notation: "3+", "0-5", "4" or "none"."""
+    if text == "none":
+        return frozenset()
+    first, dash, last = text.rstrip("+").partition("-")
+    if text.endswith("+"):
+        return frozenset(range(int(first), NEWEST))
+    return frozenset(range(int(first), int(last if dash else first) + 1))
+
+
+def _default(field: MessageField, definition: Json) -> str:
+    """Return the Python expression of Kafka's default."""
+    given = str(definition.get("default", "")) if definition.get("default") is not None else ""
+    if given == "null":
+        return "None"
+    if field.is_array:
+        return "[]"
+    match field.type:
+        case Primitive.BOOLEAN:
+            return str(given.lower() == "true")
+        case Primitive.STRING:
+            return f'"{given}"'
+        case Primitive.DATA:
+            return "None" if field.nullable and definition["type"] == "records" else 'b""'
+        case Primitive.UUID:
+            return "ZERO_UUID"
+        case Primitive.FLOAT64:
+            return str(float(given or 0))
+        case _:
+            return str(int(given or "0", 0))
