@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# The first version of OffsetCommit with the error code GROUP_ID_NOT_FOUND.
 # The retention time of OffsetCommit requests that set none.
 DEFAULT_RETENTION_TIME = -1
 
