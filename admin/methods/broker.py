@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 from ... import admin
 from ...faults.strict_json import convert
 from .. import methods, operations
+from ..paging import NamePage
 from .nodes import NodeMethods
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..operations.export_operations import Exported
     from ..operations.probe_operations import Version
     from ..operations.reset_operations import Scope
+    from ..operations.verdict_summaries import VerdictSummary
     from ..report.run_report import RunReport
     from .records import ProcessedEvents, RecordFilter
 
@@ -161,6 +163,10 @@ class BrokerMethods(NodeMethods):
         given = {"topic": topic, "event_id": event_id, "group": group, "from": from_topic, "to": to_topic}
         query = convert(given, operations.verdict_operations.VerdictQuery)
         return self._perform(operations.verdict_operations.read_verdict, query=query)
+
+    def verdicts(self) -> list[VerdictSummary]:
+        """Return the verdict on each topic in short, sorted by topic: the findings of each kind, and the counts."""
+        return self._all(operations.verdict_summaries.list_verdicts, NamePage())
 
     def processed(
         self,

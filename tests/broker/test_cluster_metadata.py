@@ -164,7 +164,7 @@ def test_any_bytes_are_metadata_or_refused(content: bytes) -> None:
         (("features",), [], "features is []; expected an object"),
         (("features", "a.version"), 1, 'features is "a.version"; expected the name of a feature: group.version, '),
         (("features", "group.version"), 2, "features.group.version is 2; expected an integer from 0 to 1"),
-        (("features", "metadata.version"), 6, "features.metadata.version is 6; expected an integer from 7 to 30"),
+        (("features", "metadata.version"), 6, "features.metadata.version is 6; expected an integer from 7 to 33"),
     ],
 )
 def test_wrong_value_is_named_with_its_field(path: Sequence[str | int], value: object, message: str) -> None:
