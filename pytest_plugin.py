@@ -7,9 +7,8 @@ def test_lost_ack(fauxka_bootstrap, faults):
 The first use of a fixture imports the broker, so a test run without them does not load it. Under pytest-xdist each
 worker process has its own brokers.
 
-pytest executes a session fixture once, even if a module overrides a fixture that it depends on. So `fauxka`, which is
-executed for each test, selects the broker by the test's own `fauxka_config`. `fauxka_broker` cannot: a test whose
-configuration is another than that of `fauxka_broker` fails.
+A session fixture is executed once, even if a module overrides what it depends on. So `fauxka`, which is executed for
+each test, selects the broker by `fauxka_config`; a test with another configuration than its `fauxka_broker` fails.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from .testing.broker_pool import BrokerPool, Configuration
     from .testing.config_entries import ConfigEntry
     from .testing.hunting.arguments import How
+    from .testing.marked_flow import MarkedFlow
 
 ALLOW_UNFIRED = "fauxka_allow_unfired"
 FLOW = "fauxka_flow"
@@ -55,6 +55,7 @@ class Observed(NamedTuple):
 
 # The brokers of a test: one of `fauxka`, and one of `fauxka_secured`.
 observed_key: pytest.StashKey[list[Observed]] = pytest.StashKey()
+flows_key: pytest.StashKey[list[MarkedFlow]] = pytest.StashKey()
 # Whether the test failed because of rules that never fired.
 unfired_key: pytest.StashKey[bool] = pytest.StashKey()
 # Whether a report of the test has the section; a test can fail in its call and in its teardown.
@@ -263,7 +264,7 @@ def _observed(item: pytest.Item) -> list[Observed]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Observe the broker of a test that uses fauxka_broker without fauxka, and check its configuration and marks."""
-    testing.marked_flow.flows_of(item.iter_markers(FLOW))
+    item.stash[flows_key] = [testing.marked_flow.flow_of(mark) for mark in item.iter_markers(FLOW)]
     result = yield
     fixtures: Mapping[str, object] = getattr(item, "funcargs", {})
     if "fauxka_broker" in fixtures:
@@ -376,8 +377,7 @@ def _report_of(item: pytest.Item, observed: Observed) -> str:
     """Return what happened, or one line with the error: a report must not hide the failure of the test."""
     try:
         reports = scenarios.report.failure_report
-        flows = testing.marked_flow.flows_of(item.iter_markers(FLOW))
-        test = reports.FailedTest(*observed, has_listed_unfired=unfired_key in item.stash, flows=flows)
+        test = reports.FailedTest(*observed, has_listed_unfired=unfired_key in item.stash, flows=item.stash[flows_key])
         return reports.failure_report(test)
     except Exception as error:
         return f"not available, {type(error).__name__}: {' '.join(str(error).split())}"

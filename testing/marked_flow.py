@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -29,6 +29,6 @@ class MarkedFlow(NamedTuple):
     group: str | None = None
 
 
-def flows_of(marks: Iterable[Mark]) -> list[MarkedFlow]:
-    """Return the flows of a test's marks. Raises TypeError for other arguments."""
-    return [MarkedFlow(*mark.args, **mark.kwargs) for mark in marks]
+def flow_of(mark: Mark) -> MarkedFlow:
+    """Return the flow of a mark. Raises TypeError for other arguments."""
+    return MarkedFlow(*mark.args, **mark.kwargs)
