@@ -55,7 +55,7 @@ class Observed(NamedTuple):
 
 # The brokers of a test: one of `fauxka`, and one of `fauxka_secured`.
 observed_key: pytest.StashKey[list[Observed]] = pytest.StashKey()
-flows_key: pytest.StashKey[list[MarkedFlow]] = pytest.StashKey()
+flows_key: pytest.StashKey[Sequence[MarkedFlow]] = pytest.StashKey()
 # Whether the test failed because of rules that never fired.
 unfired_key: pytest.StashKey[bool] = pytest.StashKey()
 # Whether a report of the test has the section; a test can fail in its call and in its teardown.
