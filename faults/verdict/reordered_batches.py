@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...protocol.batches.record_batch import parse_header
 from ..work_steps import Steps
 from .batch_content import contents_of
-from .stored_batches import TopicLogs, batches_in, decode_or_none, stored_batch
+from .stored_batches import TopicLogs, batches_in, read_records, stored_batch
 from .withheld_batches import WithheldBatch
 
 
@@ -48,9 +48,9 @@ def _find_in(
             wanted.setdefault(content, []).append(batch)
     found: dict[int, tuple[WithheldBatch, int]] = {}
     from_offset = min(batch.search_offset for batch in withheld)
-    for header, data in batches_in(logs, topic, partition, from_offset):
-        stored = stored_batch(partition, header)
-        records = yield from decode_or_none(data)
+    for each in batches_in(logs, topic, partition, from_offset):
+        stored = stored_batch(partition, each[0])
+        records = yield from read_records(logs, topic, partition, each)
         for content, record in zip(contents_of(records), records, strict=True):
             yield
             for batch in wanted.get(content, ()):

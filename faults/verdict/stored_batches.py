@@ -78,21 +78,30 @@ def stored_batch(partition: int, header: BatchHeader) -> StoredBatch:
 
 def headers_in(logs: TopicLogs, topic: str, partition: int) -> Iterator[BatchHeader]:
     """Yield the header of each batch of the partition, without control batches."""
-    headers = (parse_header(batch) for batch in logs.batches(topic, partition, 0))
-    return (header for header in headers if not header.is_control)
+    return (header for header, _ in batches_in(logs, topic, partition, 0))
 
 
 def batches_in(
     logs: TopicLogs, topic: str, partition: int, from_offset: int
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Yield each batch with its header, without control batches and batches of aborted transactions.
+    """Yield each batch with its header, without control batches."""
+    for batch in logs.batches(topic, partition, from_offset):
+        header = parse_header(batch)
+        if not header.is_control:
+            yield header, batch
+
+
+def read_records(
+    logs: TopicLogs, topic: str, partition: int, batch: tuple[BatchHeader, memoryview]
+) -> Steps[list[Record]]:
+    """Return the records of a batch of batches_in; none for a corrupt one, and for one of an aborted transaction.
 
     A producer sends the records of an aborted transaction again in the next one, and a consumer gets them once.
     """
-    for batch in logs.batches(topic, partition, from_offset):
-        header = parse_header(batch)
-        if not header.is_control and not logs.is_aborted(topic, partition, header):
-            yield header, batch
+    header, data = batch
+    # There may be many of them behind each other.
+    yield
+    return [] if logs.is_aborted(topic, partition, header) else (yield from decode_or_none(data))
 
 
 def decode_or_none(batch: memoryview) -> Steps[list[Record]]:

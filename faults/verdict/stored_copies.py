@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..event_ids import EventIdOf
 from ..work_steps import Steps
 from .batch_content import contents_of
-from .stored_batches import StoredBatch, TopicLogs, batches_in, decode_or_none, stored_batch
+from .stored_batches import StoredBatch, TopicLogs, batches_in, read_records, stored_batch
 from .unacknowledged_batches import UnacknowledgedBatch
 
 
@@ -72,9 +72,9 @@ class _PartitionSearch:
         for batch in self._batches:
             yield from self._read_batch(batch)
         from_offset = min(batch.search_offset for batch in self._batches)
-        for header, data in batches_in(self._logs, topic, partition, from_offset):
-            stored = stored_batch(partition, header)
-            records = yield from decode_or_none(data)
+        for each in batches_in(self._logs, topic, partition, from_offset):
+            stored = stored_batch(partition, each[0])
+            records = yield from read_records(self._logs, topic, partition, each)
             for content, record in zip(contents_of(records), records, strict=True):
                 yield
                 if content in self._occurrences:
@@ -84,7 +84,7 @@ class _PartitionSearch:
         first = next(batches_in(self._logs, batch.topic, batch.partition, batch.base_offset), None)
         if first is None or first[0].base_offset != batch.base_offset:
             return  # Deleted by retention or DeleteRecords.
-        records = yield from decode_or_none(first[1])
+        records = yield from read_records(self._logs, batch.topic, batch.partition, first)
         contents = self._contents[batch.base_offset] = []
         for content, record in zip(contents_of(records), records, strict=True):
             contents.append((content, record.offset))
@@ -158,9 +158,9 @@ def find_copies_of_events(
     batches: dict[tuple[int, int], StoredBatch] = {}
     events: dict[bytes, list[_Event]] = {}
     for partition in logs.partitions(topic):
-        for header, data in batches_in(logs, topic, partition, 0):
-            batch = stored_batch(partition, header)
-            for record in (yield from decode_or_none(data)):
+        for each in batches_in(logs, topic, partition, 0):
+            batch = stored_batch(partition, each[0])
+            for record in (yield from read_records(logs, topic, partition, each)):
                 yield
                 identity = event_id_of(record)
                 if identity is not None:
