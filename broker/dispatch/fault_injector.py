@@ -184,8 +184,7 @@ class FaultInjector:
             return await self._refuse_authentication(request, code)
         message = request_message(request.message, version)
         if fault.scope == "request":
-            release = request.node.image.emulated_version.release
-            return await self._answering(request, error_response(api, version, message, code, release))
+            return await self._answering(request, error_response(api, version, message, code, request.release))
         parts = SelectedParts(api, message, fault.chooses, self._topic_name_of)
         if not parts.remove(version):
             response = empty_response(api)

@@ -40,7 +40,7 @@ def _response_of_api(context: RequestContext, body: memoryview) -> bytes | bytea
     """Return the response frame of an API with messages here. Raises FrameError."""
     api, version = APIS.get(context.api_key), context.api_version
     code, request = ErrorCode.ILLEGAL_SASL_STATE, None
-    if api is None or version not in api.versions.in_release(context.node.image.emulated_version.release):
+    if api is None or version not in api.versions.in_release(context.release):
         if api is None or api.key is not ApiKey.API_VERSIONS:
             raise FrameError(f"{api_name_of(context.api_key)} version {version} during SASL authentication")
         # Kafka reads an ApiVersions of any other version as one of version 0, which has no fields.

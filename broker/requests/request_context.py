@@ -11,6 +11,7 @@ from ...protocol.frames import FrameError
 from ...protocol.shortened_text import shortened
 
 if TYPE_CHECKING:
+    from ...protocol.apis.api import Release
     from ...protocol.codec_messages import Response
     from ...protocol.error_codes import ErrorCode
     from ...protocol.request_facts import Request
@@ -311,6 +312,11 @@ class RequestContext:
     def response_header(self) -> ResponseHeader:
         """What the response has of the request."""
         return ResponseHeader(self.correlation_id, self.message_version, self.is_flexible)
+
+    @property
+    def release(self) -> Release:
+        """The release of Kafka that the cluster follows."""
+        return self.node.image.emulated_version.release
 
     @property
     def listener(self) -> Listener:

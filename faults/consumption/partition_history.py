@@ -157,16 +157,13 @@ class PartitionHistory:
     def _forget_reset(self, receiver: Receiver, event: FetchedRange | OutOfRange) -> None:
         """Delete the reset of a client without a group that has connected again, and so begins anew."""
         reset = self._out_of_range.get(receiver.name)
-        if reset is None or receiver.is_member:
-            return
-        if reset.connection.connection_id != event.connection.connection_id:
+        is_new = reset is not None and reset.connection.connection_id != event.connection.connection_id
+        if is_new and not receiver.is_member:
             del self._out_of_range[receiver.name]
 
     def committed_by(self, receiver: Receiver, offset: int, request_id: int, *, is_consumer: bool) -> None:
-        """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator.
-
-        A negative offset is none: kafkajs commits -1 or -2 after OFFSET_OUT_OF_RANGE, and its next start is reset.
-        """
+        """Note a commit. is_consumer: the client is a receiver of the group, and not an administrator."""
+        # None is committed: kafkajs sends -1 or -2 after OFFSET_OUT_OF_RANGE, and its next start is reset.
         if offset < 0:
             self.commit_lost()
             return
@@ -343,9 +340,8 @@ class PartitionHistory:
     # -- second deliveries and commits
 
     def _find_second_deliveries(self, receiver: Receiver, position: Position, fetched: FetchedRange) -> None:
-        back_until = min(max(fetched.first, position.back_until), fetched.end)
-        if position.jump is Cause.SEEK:
-            back_until = fetched.end
+        back_until = fetched.end if position.jump is Cause.SEEK else position.back_until
+        back_until = min(max(fetched.first, back_until), fetched.end)
         self._find_unordered(receiver, fetched, back_until)
         went_back = self.delivered.within(fetched.first, back_until)
         spans: list[tuple[Span, Cause | None]] = [(span, Cause.SEEK) for span in went_back]
@@ -356,10 +352,9 @@ class PartitionHistory:
             position.fetches += bool(again)
             spans = [each for each in spans if each not in again]
         for span, jump in spans:
-            if span.is_late:
-                continue
-            cause = jump or (self._taken_back if span.is_committed else receiver.cause_before_commit(span))
-            self._add(receiver.second_delivery(span, cause, self.committed), span.request_id, fetched.request_id)
+            if not span.is_late:
+                cause = jump or (self._taken_back if span.is_committed else receiver.cause_before_commit(span))
+                self._add(receiver.second_delivery(span, cause, self.committed), span.request_id, fetched.request_id)
 
     def _repeated(self, receiver: Receiver, position: Position, fetched: FetchedRange) -> None:
         """Note that a receiver gets the same offsets again and again."""

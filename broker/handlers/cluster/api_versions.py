@@ -46,8 +46,7 @@ def versions_of(api_keys: Iterable[ApiKey], release: Release) -> list[ApiVersion
 
 def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
     """Store the client's software name for the connection. Return the served APIs and the features."""
-    image = context.node.image
-    release = image.emulated_version.release
+    image, release = context.node.image, context.release
     if context.api_version not in APIS[ApiKey.API_VERSIONS].versions.in_release(release):
         return ApiVersionsResponse(
             error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=versions_of([ApiKey.API_VERSIONS], release)
