@@ -46,10 +46,22 @@ def program_of(name: str, *, is_mended: bool) -> str:
 
 
 def hunted(name: str, folder: Path, *, is_mended: bool) -> Hunted:
-    """Hunt a program with its options, two runs at a time. folder: for the findings."""
+    """Hunt a program with its options, two runs at a time, and print a row of figures. folder: for the findings."""
     file = folder / "result.json"
     words = ("--jobs", "2", "-o", str(folder / "found"), "--json", str(file), "--", sys.executable)
-    program = FOLDER / f"{program_of(name, is_mended=is_mended)}.py"
-    ended = run("hunt", *OPTIONS[name], *words, str(program), seconds_max=HUNT_SECONDS_MAX)
+    program = program_of(name, is_mended=is_mended)
+    ended = run("hunt", *OPTIONS[name], *words, str(FOLDER / f"{program}.py"), seconds_max=HUNT_SECONDS_MAX)
     assert ended.exit_code in (0, 1), ended.log
-    return Hunted(ended.exit_code, ended.output, json.loads(file.read_text()))
+    result = json.loads(file.read_text())
+    print(row_of(program, result))
+    return Hunted(ended.exit_code, ended.output, result)
+
+
+def row_of(program: str, result: Any) -> str:
+    """Return a row: program, trials, seconds, findings, the first after, combinations covered."""
+    seconds = [each["found_seconds"] for each in result["findings"] if each["found_seconds"] is not None]
+    first = f"{min(seconds):.0f} s" if seconds else ""
+    coverage = result["coverage"]
+    covered = f"{coverage['tried'] + coverage['equivalent']} of {coverage['possible']}"
+    cells = (f"`{program}`", result["trials"], f"{result['seconds']:.0f}", len(result["findings"]), first, covered)
+    return f"| {' | '.join(map(str, cells))} |"

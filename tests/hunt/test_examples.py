@@ -1,6 +1,6 @@
 """The programs of examples/hunt: the hunt finds each defect, and nothing in the mended twins.
 
-Each hunt has the default budget, or that of its options. examples_table.py prints its figures.
+Each hunt has the default budget, or that of its options, and prints its figures: `-rP` shows them.
 """
 
 import subprocess
