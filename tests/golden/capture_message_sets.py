@@ -1,4 +1,4 @@
-"""Writes message_sets-3.9.1.jsonl anew: what Kafka's own classes make of message sets, and of batches for old consumers.
+"""Writes message_sets-3.9.1.jsonl anew: what Kafka's own classes make of message sets, and of batches for old clients.
 
 python -m tests.golden.capture_message_sets draws records, with a fixed seed, and asks MessageSetOracle.java twice: for
 sets and batches of them, then for their conversions, and for those of sets with a changed byte.
