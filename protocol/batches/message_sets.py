@@ -14,13 +14,14 @@ LogValidator, Kafka 3.9.1.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
 from . import compression, records
 from .record_batch import (
     COMPRESSION_MASK,
+    HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC_POSITION,
     NO_TIMESTAMP,
@@ -103,6 +104,35 @@ def batch_of(message_set: bytes | memoryview, limit: int = compression.DECOMPRES
             raise InvalidMessageSet("a compressed message without a message in it")
     batch_records = [Record(message.value, message.key, message.timestamp) for message in messages]
     return records.build_batch(batch_records, BatchOptions(compression=codec))
+
+
+def fetched_message_set(batches: Sequence[bytes | memoryview], magic: int, first_offset: int) -> bytes:
+    """Return what a consumer gets for stored batches: as many bytes as they have, or as the first message set has.
+
+    A longer message set is cut, which an old consumer expects; after a shorter one comes the beginning of a message
+    that is longer than the rest, which it ignores. A batch compressed with zstd ends the messages.
+    Raises ZstdNotConvertible if it is the first.
+    Source: LazyDownConversionRecords and LazyDownConversionRecordsSend, Kafka 3.9.1.
+    """
+    left = sum(map(len, batches))
+    parts: list[bytes] = []
+    for batch in batches:
+        try:
+            part = message_set_of([batch], magic, first_offset)
+        except ZstdNotConvertible:
+            if not any(parts):
+                raise
+            break
+        if part and not any(parts):
+            left = max(left, len(part))
+        parts.append(part[:left])
+        left -= len(parts[-1])
+    if batches and not any(parts):
+        left = LOG_OVERHEAD
+    if left:
+        ignored = _ENTRY.pack(-1, max(left + 1, HEADER_SIZE))
+        parts.append(ignored[:left].ljust(left, b"\0"))
+    return b"".join(parts)
 
 
 def message_set_of(batches: Iterable[bytes | memoryview], magic: int, first_offset: int) -> bytes:

@@ -1,6 +1,7 @@
 """Message sets, magic 0 and 1: conversions as Kafka's own classes make them, and there and back."""
 
 import json
+import struct
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from fauxka.protocol.batches.message_sets import (
     InvalidMessageSet,
     ZstdNotConvertible,
     batch_of,
+    fetched_message_set,
     message_set_of,
     xxh32_of_few,
 )
@@ -130,3 +132,50 @@ def test_hash_is_the_one_of_the_specification() -> None:
     assert xxh32_of_few(b"a") == 0x550D7456
     assert xxh32_of_few(b"abc") == 0x32D153FF
     assert xxh32_of_few(b"Nobody inspects"[:15]) == xxh32_of_few(b"Nobody inspects")
+
+
+def test_fetched_messages_have_the_bytes_of_the_batches() -> None:
+    batches = [
+        build_batch([Record(b"value" * 30, headers=(("name", b"lost"),))], BatchOptions(base_offset=offset))
+        for offset in range(3)
+    ]
+    size = sum(map(len, batches))
+    messages = message_set_of(batches, 1, 0)
+    assert len(messages) < size - 12
+
+    fetched = fetched_message_set(batches, 1, 0)
+
+    # After the messages comes the beginning of one that goes beyond the end.
+    assert len(fetched) == size
+    assert fetched[: len(messages)] == messages
+    left = size - len(messages)
+    assert fetched[len(messages) :] == struct.pack(">qi", -1, max(left + 1, 61)) + bytes(left - 12)
+
+
+def test_a_message_beyond_the_bytes_of_the_batches_is_cut() -> None:
+    many = build_batch([Record(b"", timestamp=index) for index in range(20)])
+    batches = [many, build_batch([Record(b"next")], BatchOptions(base_offset=20))]
+
+    fetched = fetched_message_set(batches, 1, 0)
+
+    # The first batch is whole, however long its messages are.
+    assert len(fetched) == max(sum(map(len, batches)), len(message_set_of([many], 1, 0)))
+    assert fetched == message_set_of(batches, 1, 0)[: len(fetched)]
+
+
+def test_markers_alone_become_the_beginning_of_a_message() -> None:
+    marker = build_batch([Record(b"\0\0\0\0\0\0", b"\0\0\0\1")], BatchOptions(is_control=True, is_transactional=True))
+
+    assert fetched_message_set([marker], 0, 0) == struct.pack(">qi", -1, 61)
+    assert fetched_message_set([], 0, 0) == b""
+
+
+def test_a_batch_that_cannot_be_converted_ends_the_messages() -> None:
+    plain, compressed = (
+        build_batch([Record(b"value")], BatchOptions(compression=codec))
+        for codec in (Compression.NONE, Compression.ZSTD)
+    )
+
+    assert fetched_message_set([plain, compressed], 1, 0).startswith(message_set_of([plain], 1, 0))
+    with pytest.raises(ZstdNotConvertible):
+        fetched_message_set([compressed, plain], 1, 0)
