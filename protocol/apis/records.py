@@ -12,7 +12,7 @@ APIS = (
         ApiKey.PRODUCE,
         "Produce",
         Versions(
-            3, 13, 9, by_release="2.1 0-7, 2.4 0-8, 2.8 0-9, 3.7 0-10, 3.8 0-11, 4.0 3-12, 4.1 3-13", advertised_since=0
+            0, 13, 9, by_release="2.1 0-7, 2.4 0-8, 2.8 0-9, 3.7 0-10, 3.8 0-11, 4.0 3-12, 4.1 3-13", advertised_since=0
         ),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topic_data", topic_id="topic_id", partitions="partition_data", partition="index"),),
@@ -31,7 +31,7 @@ APIS = (
         ApiKey.FETCH,
         "Fetch",
         Versions(
-            4,
+            0,
             18,
             12,
             by_release="2.1 0-10, 2.3 0-11, 2.7 0-12, 3.1 0-13, 3.5 0-15, 3.7 0-16, 3.9 0-17, 4.0 4-17, 4.1 4-18",
