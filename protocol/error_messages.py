@@ -1,6 +1,7 @@
 """The text that Kafka sends with an error code if it has no more specific one.
 
-Source: Errors of Kafka 4.3.0 and 4.4.0, from tests/golden/error_answers-4.3.0.jsonl and error_answers-4.4.0.jsonl.
+Source: Errors of Kafka 4.3.0, 4.4.0 and 3.9.1, from tests/golden/error_answers-*.jsonl; Errors of the last bugfix
+release of each minor release from 2.1 on.
 """
 
 from collections.abc import Mapping
@@ -245,16 +246,66 @@ ERROR_MESSAGES: dict[int, str] = {
     ),
     ErrorCode.CONTROLLER_ID_NOT_REGISTERED: "The given controller ID was not registered.",
 }
-# The texts that a release has changed, with that release.
-CHANGED_MESSAGES: Mapping[int, tuple[Release, str]] = {
+# The texts since a release, with that release.
+LATER_MESSAGES: Mapping[int, tuple[Release, str]] = {
     ErrorCode.FENCED_STATE_EPOCH: (
         (4, 4),
         "The coordinator rejected the request because the state epoch did not match.",
     )
 }
+# The texts before a release, with that release.
+EARLIER_MESSAGES: Mapping[int, tuple[Release, str]] = {
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ((2, 6), "This server is not the leader for that topic-partition."),
+    ErrorCode.REPLICA_NOT_AVAILABLE: (
+        (2, 6),
+        "The replica is not available for the requested topic-partition.",
+    ),
+    ErrorCode.INVALID_GROUP_ID: ((4, 1), "The configured groupId is invalid."),
+    ErrorCode.INVALID_PRODUCER_EPOCH: (
+        (2, 7),
+        "Producer attempted an operation with an old epoch. Either there is a newer producer with the same "
+        "transactionalId, or the producer's transaction has been expired by the broker.",
+    ),
+    ErrorCode.GROUP_MAX_SIZE_REACHED: ((4, 1), "The consumer group has reached its max size."),
+    ErrorCode.INVALID_RECORD: ((2, 5), "This record has failed the validation on broker and hence be rejected."),
+    ErrorCode.REBOOTSTRAP_REQUIRED: (
+        (4, 1),
+        "Client metadata is stale, client should rebootstrap to obtain new metadata.",
+    ),
+}
+# The texts that had no full stop at their end before a release, by that release.
+_WITHOUT_FULL_STOP: Mapping[Release, frozenset[ErrorCode]] = {
+    (2, 6): frozenset(
+        {
+            ErrorCode.FENCED_LEADER_EPOCH,
+            ErrorCode.UNKNOWN_LEADER_EPOCH,
+            ErrorCode.STALE_BROKER_EPOCH,
+            ErrorCode.OFFSET_NOT_AVAILABLE,
+            ErrorCode.MEMBER_ID_REQUIRED,
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+            ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+            ErrorCode.ELECTION_NOT_NEEDED,
+        }
+    ),
+    (3, 8): frozenset(
+        {
+            ErrorCode.INCONSISTENT_VOTER_SET,
+            ErrorCode.SNAPSHOT_NOT_FOUND,
+            ErrorCode.INCONSISTENT_TOPIC_ID,
+            ErrorCode.INCONSISTENT_CLUSTER_ID,
+            ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+            ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+        }
+    ),
+}
 
 
 def error_message(code: ErrorCode, release: Release) -> str:
     """Return the text of an error code in a release."""
-    since, message = CHANGED_MESSAGES.get(code, (release, ERROR_MESSAGES[code]))
-    return message if release >= since else ERROR_MESSAGES[code]
+    message = ERROR_MESSAGES[code]
+    if code in EARLIER_MESSAGES and release < EARLIER_MESSAGES[code][0]:
+        return EARLIER_MESSAGES[code][1]
+    if code in LATER_MESSAGES and release >= LATER_MESSAGES[code][0]:
+        return LATER_MESSAGES[code][1]
+    has_no_full_stop = any(release < later and code in codes for later, codes in _WITHOUT_FULL_STOP.items())
+    return message.removesuffix(".") if has_no_full_stop else message

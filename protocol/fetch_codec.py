@@ -25,6 +25,8 @@ from .buffer_codec import (
 from .current_leader import NO_TAGGED_FIELDS, CurrentLeader, encode_endpoints, encode_leader
 from .frames import FRAME_SIZE_BYTES, FrameError, take_elements
 
+# Record batches, an isolation level, and aborted transactions. Before them: message sets.
+BATCHES_SINCE = 4
 FLEXIBLE_SINCE = 12
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
@@ -46,9 +48,14 @@ NO_REPLICA = -1
 # them all again. Kafka has no such limit.
 FETCH_PARTITIONS_MAX = 20_000
 
+# Versions 0 to 2 have no limit of the whole response (Kafka: FetchRequest.DEFAULT_RESPONSE_MAX_BYTES).
+MAX_BYTES_BEFORE_3 = 2**31 - 1
+
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
-# max wait, min bytes, max bytes, isolation level; up to version 14 with the replica id first.
+# max wait, min bytes, max bytes (3), isolation level (4); up to version 14 with the replica id first.
+_HEAD_0 = Struct(">iii")
+_HEAD_3 = Struct(">iiii")
 _HEAD = Struct(">iiib")
 _HEAD_WITH_REPLICA = Struct(">iiiib")
 _SESSION = Struct(">ii")
@@ -58,7 +65,8 @@ _PARTITION_5 = Struct(">iqqi")
 _PARTITION_9 = Struct(">iiqqi")
 _PARTITION_12 = Struct(">iiqiqi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
-# index, error code, high watermark, last stable offset, log start offset (5).
+# index, error code, high watermark, last stable offset (4), log start offset (5).
+_RESPONSE_0 = Struct(">ihq")
 _RESPONSE_4 = Struct(">ihqq")
 _RESPONSE_5 = Struct(">ihqqq")
 _ABORTED = Struct(">qq")
@@ -151,7 +159,7 @@ class FetchResults:
 def decode_request(
     frame: memoryview, position: int, end: int, version: int, elements_max: int = FETCH_PARTITIONS_MAX
 ) -> FetchRequest:
-    """Decode the body in frame[position:end], versions 4-18. Raises FrameError.
+    """Decode the body in frame[position:end], versions 0-18. Raises FrameError.
 
     elements_max: of topics and partitions; TooManyElements is raised for more.
     """
@@ -165,8 +173,14 @@ def decode_request(
 
 
 def _decode(frame: memoryview, position: int, end: int, version: int, elements_max: int) -> tuple[FetchRequest, int]:
-    replica_id = NO_REPLICA
-    if version < REPLICA_STATE_SINCE:
+    replica_id, max_bytes, isolation_level = NO_REPLICA, MAX_BYTES_BEFORE_3, 0
+    if version < 3:
+        replica_id, max_wait_ms, min_bytes = _HEAD_0.unpack_from(frame, position)
+        position += _HEAD_0.size
+    elif version < BATCHES_SINCE:
+        replica_id, max_wait_ms, min_bytes, max_bytes = _HEAD_3.unpack_from(frame, position)
+        position += _HEAD_3.size
+    elif version < REPLICA_STATE_SINCE:
         replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
         position += _HEAD_WITH_REPLICA.size
     else:
@@ -300,7 +314,8 @@ def encode_response(correlation_id: int, version: int, results: FetchResults) ->
     pieces: list[bytes | bytearray | memoryview] = []
     # Size, correlation id, response header.
     head = piece = bytearray(9 if is_flexible else 8)
-    piece += _INT32.pack(results.throttle_time_ms)
+    if version >= 1:
+        piece += _INT32.pack(results.throttle_time_ms)
     if version >= SESSIONS_SINCE:
         piece += _INT16.pack(results.error_code) + _INT32.pack(results.session_id)
     piece += _encode_count(len(topics), is_flexible)
@@ -340,6 +355,10 @@ def _encode_tagged_fields(partition: FetchedPartition) -> bytes:
 
 def _encode_partition(piece: bytearray, partition: FetchedPartition, version: int) -> None:
     """Append the fields of a partition up to its records."""
+    if version < BATCHES_SINCE:
+        piece += _RESPONSE_0.pack(partition.index, partition.error_code, partition.high_watermark)
+        piece += _INT32.pack(partition.records_bytes)
+        return
     is_flexible = version >= FLEXIBLE_SINCE
     head = (partition.index, partition.error_code, partition.high_watermark, partition.last_stable_offset)
     piece += _RESPONSE_4.pack(*head) if version < 5 else _RESPONSE_5.pack(*head, partition.log_start_offset)

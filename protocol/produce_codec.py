@@ -23,6 +23,7 @@ from .current_leader import CurrentLeader, encode_endpoints, encode_leader
 from .frames import FRAME_SIZE_BYTES, REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .produced_records import NO_TAGGED_FIELDS
 
+TRANSACTIONAL_ID_SINCE = 3
 FLEXIBLE_SINCE = 9
 TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
@@ -42,8 +43,9 @@ _INT16 = Struct(">h")
 _INT32 = Struct(">i")
 _ACKS_AND_TIMEOUT = Struct(">hi")
 _SIZE_AND_CORRELATION_ID = Struct(">ii")
-# index, error code, base offset, log append time, log start offset (5), no record errors and no message (8).
-_PARTITION_3 = Struct(">ihqq")
+# index, error code, base offset, log append time (2), log start offset (5), no record errors and no message (8).
+_PARTITION_0 = Struct(">ihq")
+_PARTITION_2 = Struct(">ihqq")
 _PARTITION_5 = Struct(">ihqqq")
 _PARTITION_8 = Struct(">ihqqqih")
 _PARTITION_9 = Struct(">ihqqqbbb")
@@ -100,7 +102,7 @@ class ProduceResults:
 def decode_request(
     frame: memoryview, position: int, end: int, version: int, elements_max: int = REQUEST_ELEMENTS_MAX
 ) -> ProduceRequest:
-    """Decode the body in frame[position:end], versions 3-13. Raises FrameError.
+    """Decode the body in frame[position:end], versions 0-13. Raises FrameError.
 
     elements_max: of topics and partitions; TooManyElements is raised for more.
     Topics that are named twice are merged; of a partition that is named twice the last records count, as in Kafka.
@@ -111,7 +113,7 @@ def decode_request(
         if version >= FLEXIBLE_SINCE:
             request, position = _decode_flexible(frame, position, end, version, elements_max)
         else:
-            request, position = _decode_plain(frame, position, end, elements_max)
+            request, position = _decode_plain(frame, position, end, version, elements_max)
     except (IndexError, StructError) as error:
         raise FrameError(f"Produce version {version} ends within a field") from error
     if position > end:
@@ -146,9 +148,13 @@ class SinglePartitionResponse:
         return self._pack(self._size, correlation_id, self._head, error_code, -1, -1, -1, _END_OF_SINGLE)
 
 
-def _decode_plain(frame: memoryview, position: int, end: int, elements_max: int) -> tuple[ProduceRequest, int]:
-    """Decode versions 3-8."""
-    transactional_id, position = decode_string(frame, position, end)
+def _decode_plain(
+    frame: memoryview, position: int, end: int, version: int, elements_max: int
+) -> tuple[ProduceRequest, int]:
+    """Decode versions 0-8."""
+    transactional_id = None
+    if version >= TRANSACTIONAL_ID_SINCE:
+        transactional_id, position = decode_string(frame, position, end)
     acks, timeout_ms = _ACKS_AND_TIMEOUT.unpack_from(frame, position)
     topic_count, position = decode_count(frame, position + 6, end)
     elements_left = take_elements(elements_max, topic_count, elements_max)
@@ -267,15 +273,18 @@ def encode_response(
         response += _INT32.pack(len(partitions))
         for partition in partitions:
             response += _encode_plain_partition(version, partition)
-    response += _INT32.pack(throttle_time_ms)
+    if version >= 1:
+        response += _INT32.pack(throttle_time_ms)
     _SIZE_AND_CORRELATION_ID.pack_into(response, 0, len(response) - FRAME_SIZE_BYTES, correlation_id)
     return response
 
 
 def _encode_plain_partition(version: int, partition: PartitionResponse) -> bytes:
+    if version < 2:
+        return _PARTITION_0.pack(partition.index, partition.error_code, partition.base_offset)
     head = (partition.index, partition.error_code, partition.base_offset, partition.log_append_time_ms)
     if version < 5:
-        return _PARTITION_3.pack(*head)
+        return _PARTITION_2.pack(*head)
     if version < 8:
         return _PARTITION_5.pack(*head, partition.log_start_offset)
     if not partition.record_errors and partition.error_message is None:

@@ -4,7 +4,8 @@
    the default of transaction.version is configurable (fauxka.transaction.version).
 2. An update is checked as a whole. If one feature of it is refused, no level changes.
 3. Handlers and coordinators read the level with each request, so that an update takes effect with the next one.
-Source: FeatureControlManager.updateFeature, QuorumFeatures and Feature, Kafka 4.3.0; tests/golden/features-4.3.0.jsonl.
+Source: FeatureControlManager.updateFeature, QuorumFeatures and Feature, Kafka 4.3.0; tests/golden/features-4.3.0.jsonl;
+tests/golden/releases.jsonl for the features of each release.
 """
 
 from __future__ import annotations
@@ -36,30 +37,52 @@ class Feature(NamedTuple):
     default_level: int
 
 
-# In the order of Kafka's ApiVersions response. The broker serves no groups of Kafka Streams.
-_FEATURES = (
-    Feature(GROUP_VERSION, 0, 1, 1),
-    Feature(KRAFT_VERSION, 0, 1, 0),
-    Feature(METADATA_VERSION, 7, 30, 30),
-    Feature(SHARE_VERSION, 0, 1, 1),
-    Feature(STREAMS_VERSION, 0, 0, 0),
-    Feature(TRANSACTION_VERSION, 0, 2, 2),
-    Feature(ELR_VERSION, 0, 1, 1),
+# In the order of Kafka's ApiVersions response.
+_NAMES = (
+    GROUP_VERSION,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    SHARE_VERSION,
+    STREAMS_VERSION,
+    TRANSACTION_VERSION,
+    ELR_VERSION,
 )
-# The features that differ from _FEATURES since a release.
+
+
+def _metadata_version(level_max: int, level_min: int = 7) -> Feature:
+    return Feature(METADATA_VERSION, level_min, level_max, level_max)
+
+
+# What a release changed. A broker with ZooKeeper has no features. Groups of Kafka Streams are not served.
 _CHANGES: tuple[tuple[Release, tuple[Feature, ...]], ...] = (
-    ((4, 4), (Feature(METADATA_VERSION, 7, 33, 33), Feature(SHARE_VERSION, 0, 2, 2))),
+    ((3, 3), (_metadata_version(7, 1),)),
+    ((3, 4), (_metadata_version(8, 1),)),
+    ((3, 5), (_metadata_version(11, 1),)),
+    ((3, 6), (_metadata_version(14, 1),)),
+    ((3, 7), (_metadata_version(19, 1),)),
+    ((3, 8), (_metadata_version(20, 1),)),
+    ((3, 9), (_metadata_version(21, 1), Feature(KRAFT_VERSION, 0, 1, 0))),
+    (
+        (4, 0),
+        (
+            _metadata_version(25),
+            Feature(GROUP_VERSION, 0, 1, 1),
+            Feature(TRANSACTION_VERSION, 0, 2, 2),
+            Feature(ELR_VERSION, 0, 1, 0),
+        ),
+    ),
+    ((4, 1), (_metadata_version(27), Feature(SHARE_VERSION, 0, 1, 0), Feature(ELR_VERSION, 0, 1, 1))),
+    ((4, 2), (_metadata_version(29), Feature(SHARE_VERSION, 0, 1, 1), Feature(STREAMS_VERSION, 0, 0, 0))),
+    ((4, 3), (_metadata_version(30),)),
+    ((4, 4), (_metadata_version(33), Feature(SHARE_VERSION, 0, 2, 2))),
 )
 
 
 @cache
 def features_of(release: Release) -> Mapping[str, Feature]:
     """Return the features of a release by name."""
-    features = {feature.name: feature for feature in _FEATURES}
-    for since, changed in _CHANGES:
-        if release >= since:
-            features |= {feature.name: feature for feature in changed}
-    return features
+    found = {each.name: each for since, changed in _CHANGES if since <= release for each in changed}
+    return {name: found[name] for name in _NAMES if name in found}
 
 
 # The features of the newest release.
@@ -82,7 +105,7 @@ class FeatureUpdate(NamedTuple):
 
 
 class FinalizedFeatures:
-    """The finalized levels of the features.
+    """The finalized levels of the features. A feature that the release does not have is at level 0.
 
     supported: the features of the release, by name.
     updated: the levels that requests have set; the metadata file stores them.
@@ -99,19 +122,23 @@ class FinalizedFeatures:
     def restore(self, updated: Mapping[str, int]) -> None:
         """Set the updated levels to those of a metadata file. Raises ConfigError for one that the release lacks."""
         for name, level in updated.items():
-            if level > self.supported[name].level_max:
+            supported = self.supported[name].level_max if name in self.supported else 0
+            if level > supported:
                 raise ConfigError(
-                    f"{name} has level {level} in the data folder, and this release supports up to "
-                    f"{self.supported[name].level_max}; start a newer one (--as-version)"
+                    f"{name} has level {level} in the data folder, and this release supports up to {supported}; "
+                    "start a newer one (--as-version)"
                 )
         self.updated = dict(updated)
 
     def level_of(self, name: str) -> int:
-        """Return the level of a supported feature; 0 is none."""
+        """Return the level of a feature; 0 is none."""
+        feature = self.supported.get(name)
+        if feature is None:
+            return 0
         level = self.updated.get(name)
         if level is not None:
             return level
-        return self._transaction_version if name == TRANSACTION_VERSION else self.supported[name].default_level
+        return self._transaction_version if name == TRANSACTION_VERSION else feature.default_level
 
 
 def check_update(features: FinalizedFeatures, node_id: int, name: str, update: FeatureUpdate) -> None:

@@ -30,6 +30,8 @@ READ_COMMITTED = 1
 NO_NODE = -1
 # From this version on, a client may fetch from a follower (KIP-392).
 FOLLOWERS_SINCE = 11
+# From this version on, the first batch is returned even if it is larger than the limits (KIP-74).
+LARGE_BATCH_SINCE = 3
 
 
 @dataclass(slots=True)
@@ -56,6 +58,7 @@ class FetchReader:
 
     __slots__ = (
         "_asked",
+        "_has_large_batch",
         "_is_from_leader_only",
         "_isolation_level",
         "_known",
@@ -70,7 +73,7 @@ class FetchReader:
     def __init__(
         self, replicas: ReplicaManager, version: int, asked: FetchPartitions, *, max_bytes: int, isolation_level: int
     ) -> None:
-        """max_bytes: of the whole response. The first batch is returned even if it is larger (KIP-74)."""
+        """max_bytes: of the whole response."""
         self._replicas = replicas
         self._asked = asked
         # Finds the replica that the client should fetch from (KIP-392); None for this one.
@@ -81,6 +84,7 @@ class FetchReader:
         self.replica_id = NO_REPLICA
         self._uses_topic_ids = version >= TOPIC_IDS_SINCE
         self._is_from_leader_only = version < FOLLOWERS_SINCE
+        self._has_large_batch = version >= LARGE_BATCH_SINCE
         self._max_bytes = max_bytes
         self._isolation_level = isolation_level
         self._known = {key for key in asked if self._find_partition(key) is not None}
@@ -184,9 +188,8 @@ class FetchReader:
         is_committed_only = self._isolation_level == READ_COMMITTED
         upper_offset = answer.last_stable_offset if is_committed_only else answer.high_watermark
         max_bytes = min(asked.max_bytes, max(0, self._max_bytes - result.records_bytes))
-        fetched = log.read(
-            asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=result.records_bytes == 0
-        )
+        min_one_batch = self._has_large_batch and result.records_bytes == 0
+        fetched = log.read(asked.fetch_offset, max_bytes, upper_offset=upper_offset, min_one_batch=min_one_batch)
         if is_committed_only:
             answer.aborted_transactions = _aborted_transactions(log, asked.fetch_offset, upper_offset)
         answer.records, answer.records_bytes, answer.last_offset = fetched.views, fetched.size, fetched.last_offset

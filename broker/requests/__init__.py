@@ -16,5 +16,6 @@ if TYPE_CHECKING:
     from . import authorization as authorization
     from . import client_quotas as client_quotas
     from . import measured_fetch as measured_fetch
+    from . import message_sets as message_sets
 else:
     __getattr__ = part_loader(__name__)

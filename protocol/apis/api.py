@@ -6,8 +6,8 @@ authorization is an error at import.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import IntEnum
+from functools import cache
 from typing import NamedTuple
 
 from .authorization import Authorization
@@ -20,15 +20,21 @@ NEVER_FLEXIBLE = 2**15
 Release = tuple[int, int]
 # The release that a broker follows by default.
 DEFAULT_RELEASE: Release = (4, 3)
+# The first release with versions of its own.
+OLDEST_RELEASE: Release = (2, 1)
 
 
 class ApiKey(IntEnum):
-    """Every API of Kafka 4.3, and of Kafka 4.4 those that are served, by Kafka's name."""
+    """Every API of Kafka 4.3, and those of Kafka 4.4 and 3.9 that a broker advertises here, by Kafka's name."""
 
     PRODUCE = 0
     FETCH = 1
     LIST_OFFSETS = 2
     METADATA = 3
+    LEADER_AND_ISR = 4
+    STOP_REPLICA = 5
+    UPDATE_METADATA = 6
+    CONTROLLED_SHUTDOWN = 7
     OFFSET_COMMIT = 8
     OFFSET_FETCH = 9
     FIND_COORDINATOR = 10
@@ -120,17 +126,18 @@ class ApiKey(IntEnum):
 class Versions(NamedTuple):
     """The versions of an API.
 
-    first, last: the first and the last one of all releases.
+    first, last: the first and the last one that is served, in any release.
     flexible_since: the first one with compact lengths and tagged fields, or NEVER_FLEXIBLE.
-    advertised_since: the first one that ApiVersions returns, if it is not the first supported one.
-    since: the release that a version came with, for versions that not every supported release has.
+    by_release: the first and the last one of each release that changed them, such as "2.4 0-2, 3.3 none, 3.6 0-3".
+    A release before the first one does not have the API. "" if each release has all versions.
+    advertised_since: the first one that ApiVersions returns, where it is not the first one of the release.
     """
 
     first: int
     last: int
     flexible_since: int
+    by_release: str = ""
     advertised_since: int | None = None
-    since: Mapping[int, Release] = {}
 
     @property
     def supported(self) -> range:
@@ -138,16 +145,38 @@ class Versions(NamedTuple):
         return range(self.first, self.last + 1)
 
     def in_release(self, release: Release) -> range:
-        """Return the versions that a broker of the release supports; an empty range if it does not have the API."""
-        last = self.last
-        while self.since.get(last, release) > release:
-            last -= 1
-        return range(self.first, last + 1)
+        """Return the versions that a broker of the release serves; an empty range if it does not have the API.
 
-    @property
-    def first_advertised(self) -> int:
-        """The first version that ApiVersions returns."""
-        return self.first if self.advertised_since is None else self.advertised_since
+        A release before OLDEST_RELEASE has the versions of that one.
+        """
+        versions = self._of_kafka(release)
+        return range(max(versions.start, self.first), versions.stop)
+
+    def advertised_in(self, release: Release) -> range:
+        """Return the versions that ApiVersions of the release returns; an empty range if it does not have the API."""
+        versions = self._of_kafka(release)
+        if self.advertised_since is None or not versions:
+            return versions
+        return range(self.advertised_since, versions.stop)
+
+    def _of_kafka(self, release: Release) -> range:
+        return _versions_in(self.by_release, release) if self.by_release else self.supported
+
+
+@cache
+def _versions_in(by_release: str, release: Release) -> range:
+    """Return the versions of a release by Versions.by_release."""
+    followed, versions = max(release, OLDEST_RELEASE), "none"
+    for entry in by_release.split(", "):
+        since, changed = entry.split(" ")
+        major, minor = since.split(".")
+        if (int(major), int(minor)) > followed:
+            break
+        versions = changed
+    if versions == "none":
+        return range(0)
+    first, last = versions.split("-")
+    return range(int(first), int(last) + 1)
 
 
 class Api(NamedTuple):

@@ -25,7 +25,7 @@ NO_NODE: Mapping[str, object] = MappingProxyType({"node_id": -1, "port": -1})
 _NONE: Mapping[str, object] = MappingProxyType({})
 
 # last_version_with_topics of an API whose error responses of all versions have entries.
-_EVERY_VERSION = 2**15
+EVERY_VERSION = 2**15
 
 
 class TopicList(NamedTuple):
@@ -128,12 +128,12 @@ class ErrorFields(NamedTuple):
     partition_values, response_values: fields whose value is not the default of the message.
     last_version_with_topics: the last version whose error response has an entry for each topic; later ones have one
     error for the whole response or for each group. -1: no version has entries.
-    merges_topics: Kafka keeps the topics in maps: a partition that is named twice has one entry, a topic without
-    partitions has none.
+    last_version_with_maps: the last version whose topics Kafka keeps in maps: a partition that is named twice has one
+    entry, a topic without partitions has none. -1: no version does.
     """
 
     has_text: bool = False
     partition_values: Mapping[str, object] = _NONE
     response_values: Mapping[str, object] = _NONE
-    last_version_with_topics: int = _EVERY_VERSION
-    merges_topics: bool = False
+    last_version_with_topics: int = EVERY_VERSION
+    last_version_with_maps: int = -1

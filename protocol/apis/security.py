@@ -18,13 +18,13 @@ APIS = (
     Api(
         ApiKey.DESCRIBE_ACLS,
         "DescribeAcls",
-        Versions(1, 3, 2),
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 0-3, 4.0 1-3"),
         authorization=needs_cluster(AclOperation.DESCRIBE, text=NAMED_REQUEST),
     ),
     Api(
         ApiKey.CREATE_ACLS,
         "CreateAcls",
-        Versions(1, 3, 2),
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 0-3, 4.0 1-3"),
         authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         entries=EntryList("creations", "results"),
         is_forwarded=True,
@@ -32,7 +32,7 @@ APIS = (
     Api(
         ApiKey.DELETE_ACLS,
         "DeleteAcls",
-        Versions(1, 3, 2),
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 0-3, 4.0 1-3"),
         authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         entries=EntryList("filters", "filter_results"),
         is_forwarded=True,
@@ -40,7 +40,7 @@ APIS = (
     Api(
         ApiKey.SASL_AUTHENTICATE,
         "SaslAuthenticate",
-        Versions(0, 2, 2),
+        Versions(0, 2, 2, by_release="2.1 0-0, 2.2 0-1, 2.5 0-2"),
         authorization=OPEN,
         has_secrets=True,
         is_never_throttled=True,
@@ -48,7 +48,7 @@ APIS = (
     Api(
         ApiKey.CREATE_DELEGATION_TOKEN,
         "CreateDelegationToken",
-        Versions(1, 3, 2),
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.4 0-2, 3.3 none, 3.6 0-3, 4.0 1-3"),
         authorization=CHECKED_BY_HANDLER,
         errors=ErrorFields(
             response_values={
@@ -66,7 +66,7 @@ APIS = (
     Api(
         ApiKey.RENEW_DELEGATION_TOKEN,
         "RenewDelegationToken",
-        Versions(1, 2, 2),
+        Versions(0, 2, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 none, 3.6 0-2, 4.0 1-2"),
         authorization=CHECKED_BY_HANDLER,
         is_forwarded=True,
         has_secrets=True,
@@ -74,25 +74,28 @@ APIS = (
     Api(
         ApiKey.EXPIRE_DELEGATION_TOKEN,
         "ExpireDelegationToken",
-        Versions(1, 2, 2),
+        Versions(0, 2, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 none, 3.6 0-2, 4.0 1-2"),
         authorization=CHECKED_BY_HANDLER,
         is_forwarded=True,
         has_secrets=True,
     ),
     Api(
-        ApiKey.DESCRIBE_DELEGATION_TOKEN, "DescribeDelegationToken", Versions(1, 3, 2), authorization=CHECKED_BY_HANDLER
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        "DescribeDelegationToken",
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.5 0-2, 3.3 none, 3.6 0-3, 4.0 1-3"),
+        authorization=CHECKED_BY_HANDLER,
     ),
     Api(
         ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
         "DescribeUserScramCredentials",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="2.7 0-0, 3.3 none, 3.5 0-0"),
         authorization=needs_cluster(AclOperation.DESCRIBE),
         entries=EntryList("users", "results"),
     ),
     Api(
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         "AlterUserScramCredentials",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="2.7 0-0, 3.3 none, 3.5 0-0"),
         authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         is_forwarded=True,
         has_secrets=True,

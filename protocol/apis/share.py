@@ -15,21 +15,21 @@ APIS = (
     Api(
         ApiKey.SHARE_GROUP_HEARTBEAT,
         "ShareGroupHeartbeat",
-        Versions(1, 1, 1),
+        Versions(1, 1, 1, by_release="4.1 1-1"),
         authorization=Authorization(whole=(READ_GROUP,), has_own_rule=True),
         requests=(TopicList("subscribed_topic_names", name=""),),
     ),
     Api(
         ApiKey.SHARE_GROUP_DESCRIBE,
         "ShareGroupDescribe",
-        Versions(1, 1, 1),
+        Versions(1, 1, 1, by_release="4.1 1-1"),
         authorization=Authorization(entries=(AclOperation.DESCRIBE, ResourceType.GROUP)),
         entries=EntryList("group_ids", "groups", key="group_id"),
     ),
     Api(
         ApiKey.SHARE_FETCH,
         "ShareFetch",
-        Versions(1, 2, 1),
+        Versions(1, 2, 1, by_release="4.1 1-1, 4.2 1-2"),
         authorization=Authorization(whole=(READ_GROUP,), topics=AclOperation.READ, is_handled_without_topics=True),
         requests=(partition_list("topics", **_BY_ID),),
         responses=(partition_errors("responses", **_BY_ID),),
@@ -38,7 +38,7 @@ APIS = (
     Api(
         ApiKey.SHARE_ACKNOWLEDGE,
         "ShareAcknowledge",
-        Versions(1, 2, 1),
+        Versions(1, 2, 1, by_release="4.1 1-1, 4.2 1-2"),
         authorization=Authorization(whole=(READ_GROUP,), topics=AclOperation.READ, is_handled_without_topics=True),
         requests=(partition_list("topics", **_BY_ID),),
         responses=(partition_errors("responses", **_BY_ID),),
@@ -47,7 +47,7 @@ APIS = (
     Api(
         ApiKey.INITIALIZE_SHARE_GROUP_STATE,
         "InitializeShareGroupState",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="4.1 0-0"),
         authorization=needs_cluster(AclOperation.CLUSTER_ACTION, text=KAFKAS_TEXT),
         requests=_STATES,
         responses=_STATE_RESULTS,
@@ -55,7 +55,7 @@ APIS = (
     Api(
         ApiKey.READ_SHARE_GROUP_STATE,
         "ReadShareGroupState",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="4.1 0-0"),
         authorization=needs_cluster(AclOperation.CLUSTER_ACTION),
         requests=_STATES,
         responses=_STATE_RESULTS,
@@ -64,7 +64,7 @@ APIS = (
     Api(
         ApiKey.WRITE_SHARE_GROUP_STATE,
         "WriteShareGroupState",
-        Versions(0, 1, 0),
+        Versions(0, 1, 0, by_release="4.1 0-0, 4.2 0-1"),
         authorization=needs_cluster(AclOperation.CLUSTER_ACTION),
         requests=_STATES,
         responses=_STATE_RESULTS,
@@ -73,7 +73,7 @@ APIS = (
     Api(
         ApiKey.DELETE_SHARE_GROUP_STATE,
         "DeleteShareGroupState",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="4.1 0-0"),
         authorization=needs_cluster(AclOperation.CLUSTER_ACTION, text=KAFKAS_TEXT),
         requests=_STATES,
         responses=_STATE_RESULTS,
@@ -81,7 +81,7 @@ APIS = (
     Api(
         ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
         "ReadShareGroupStateSummary",
-        Versions(0, 1, 0),
+        Versions(0, 1, 0, by_release="4.1 0-0, 4.2 0-1"),
         authorization=needs_cluster(AclOperation.CLUSTER_ACTION),
         requests=_STATES,
         responses=_STATE_RESULTS,
@@ -90,7 +90,7 @@ APIS = (
     Api(
         ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
         "DescribeShareGroupOffsets",
-        Versions(0, 1, 0),
+        Versions(0, 1, 0, by_release="4.1 0-0, 4.2 0-1"),
         authorization=Authorization(
             entries=(AclOperation.DESCRIBE, ResourceType.GROUP), topics=AclOperation.DESCRIBE, entries_have_text=False
         ),
@@ -104,7 +104,7 @@ APIS = (
     Api(
         ApiKey.ALTER_SHARE_GROUP_OFFSETS,
         "AlterShareGroupOffsets",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="4.1 0-0"),
         authorization=Authorization(whole=(READ_GROUP,), topics=AclOperation.READ, is_handled_without_topics=True),
         requests=(partition_list("topics", name="topic_name"),),
         responses=(partition_errors("responses", name="topic_name"),),
@@ -113,7 +113,7 @@ APIS = (
     Api(
         ApiKey.DELETE_SHARE_GROUP_OFFSETS,
         "DeleteShareGroupOffsets",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="4.1 0-0"),
         authorization=Authorization(whole=(DELETE_GROUP,), topics=AclOperation.READ, is_handled_without_topics=True),
         requests=(TopicList("topics", name="topic_name"),),
         responses=(TopicList("responses", name="topic_name", topic_error="error_code"),),

@@ -11,7 +11,7 @@ APIS = (
     Api(
         ApiKey.METADATA,
         "Metadata",
-        Versions(0, 13, 9),
+        Versions(0, 13, 9, by_release="2.1 0-7, 2.3 0-8, 2.4 0-9, 2.8 0-11, 3.1 0-12, 4.0 0-13"),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topics", topic_id="topic_id"),),
         responses=(partition_errors("topics", topic_id="topic_id", topic_error="error_code"),),
@@ -19,7 +19,7 @@ APIS = (
     Api(
         ApiKey.CREATE_TOPICS,
         "CreateTopics",
-        Versions(2, 7, 5),
+        Versions(0, 7, 5, by_release="2.1 0-3, 2.4 0-5, 2.7 0-6, 2.8 0-7, 4.0 2-7"),
         authorization=Authorization(
             topics=AclOperation.CREATE, or_on_cluster=AclOperation.CREATE, part_text="Authorization failed."
         ),
@@ -30,7 +30,7 @@ APIS = (
     Api(
         ApiKey.DELETE_TOPICS,
         "DeleteTopics",
-        Versions(1, 6, 4),
+        Versions(0, 6, 4, by_release="2.1 0-3, 2.4 0-4, 2.7 0-5, 2.8 0-6, 4.0 1-6"),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topic_names", name=""), TopicList("topics", topic_id="topic_id")),
         responses=(
@@ -42,7 +42,7 @@ APIS = (
     Api(
         ApiKey.ALTER_REPLICA_LOG_DIRS,
         "AlterReplicaLogDirs",
-        Versions(1, 2, 2),
+        Versions(0, 2, 2, by_release="2.1 0-1, 2.8 0-2, 4.0 1-2"),
         authorization=needs_cluster(AclOperation.ALTER),
         requests=(TopicList("topics", partitions="partitions", owners="dirs", owner_key="path"),),
         responses=(partition_errors("results", name="topic_name"),),
@@ -50,14 +50,14 @@ APIS = (
     Api(
         ApiKey.DESCRIBE_LOG_DIRS,
         "DescribeLogDirs",
-        Versions(1, 5, 2),
+        Versions(0, 5, 2, by_release="2.1 0-1, 2.6 0-2, 3.2 0-3, 3.3 0-4, 4.0 1-4, 4.3 1-5"),
         authorization=needs_cluster(AclOperation.DESCRIBE),
         requests=(TopicList("topics", name="topic", partitions="partitions"),),
     ),
     Api(
         ApiKey.CREATE_PARTITIONS,
         "CreatePartitions",
-        Versions(0, 3, 2),
+        Versions(0, 3, 2, by_release="2.1 0-1, 2.5 0-2, 2.7 0-3"),
         authorization=Authorization(topics=AclOperation.ALTER),
         requests=(TopicList("topics"),),
         responses=(TopicList("results", topic_error="error_code"),),
@@ -66,7 +66,7 @@ APIS = (
     Api(
         ApiKey.ELECT_LEADERS,
         "ElectLeaders",
-        Versions(0, 2, 2),
+        Versions(0, 2, 2, by_release="2.2 0-0, 2.4 0-2"),
         authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         requests=(TopicList("topic_partitions", name="topic", partitions="partitions"),),
         responses=(
@@ -83,7 +83,7 @@ APIS = (
     Api(
         ApiKey.ALTER_PARTITION_REASSIGNMENTS,
         "AlterPartitionReassignments",
-        Versions(0, 1, 0),
+        Versions(0, 1, 0, by_release="2.4 0-0, 4.1 0-1"),
         authorization=needs_cluster(AclOperation.ALTER, text=NAMED_REQUEST),
         requests=(partition_list("topics"),),
         responses=(partition_errors("responses"),),
@@ -92,7 +92,7 @@ APIS = (
     Api(
         ApiKey.LIST_PARTITION_REASSIGNMENTS,
         "ListPartitionReassignments",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="2.4 0-0"),
         authorization=needs_cluster(AclOperation.DESCRIBE, text=NAMED_REQUEST),
         requests=(TopicList("topics", partitions="partition_indexes"),),
         responses=(partition_list("topics"),),
@@ -101,7 +101,7 @@ APIS = (
     Api(
         ApiKey.DESCRIBE_TOPIC_PARTITIONS,
         "DescribeTopicPartitions",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="3.8 0-0"),
         authorization=CHECKED_BY_HANDLER,
         requests=(TopicList("topics"),),
         responses=(partition_errors("topics", topic_error="error_code"),),

@@ -5,20 +5,20 @@ from __future__ import annotations
 from ..acl_types import AclOperation, ResourceType
 from .api import Api, ApiKey, Versions
 from .authorization import CHECKED_BY_HANDLER, READ_GROUP, WRITE_TRANSACTION, Authorization, needs_cluster
-from .fields import EntryList, ErrorFields, TopicList, partition_errors, partition_list
+from .fields import EVERY_VERSION, EntryList, ErrorFields, TopicList, partition_errors, partition_list
 
 APIS = (
     Api(
         ApiKey.INIT_PRODUCER_ID,
         "InitProducerId",
-        Versions(0, 5, 2),
+        Versions(0, 5, 2, by_release="2.1 0-1, 2.4 0-2, 2.5 0-3, 2.7 0-4, 3.8 0-5"),
         authorization=Authorization(has_own_rule=True),
         errors=ErrorFields(response_values={"producer_id": -1, "producer_epoch": -1}),
     ),
     Api(
         ApiKey.ADD_PARTITIONS_TO_TXN,
         "AddPartitionsToTxn",
-        Versions(0, 5, 3),
+        Versions(0, 5, 3, by_release="2.1 0-1, 2.7 0-2, 2.8 0-3, 3.6 0-4, 3.8 0-5"),
         authorization=Authorization(has_own_rule=True, topics=AclOperation.WRITE),
         requests=(
             TopicList("v3_and_below_topics", partitions="partitions"),
@@ -45,24 +45,29 @@ APIS = (
     Api(
         ApiKey.ADD_OFFSETS_TO_TXN,
         "AddOffsetsToTxn",
-        Versions(0, 4, 3),
+        Versions(0, 4, 3, by_release="2.1 0-1, 2.7 0-2, 2.8 0-3, 3.8 0-4"),
         authorization=Authorization(whole=(WRITE_TRANSACTION, READ_GROUP)),
     ),
-    Api(ApiKey.END_TXN, "EndTxn", Versions(0, 5, 3), authorization=Authorization(whole=(WRITE_TRANSACTION,))),
+    Api(
+        ApiKey.END_TXN,
+        "EndTxn",
+        Versions(0, 5, 3, by_release="2.1 0-1, 2.7 0-2, 2.8 0-3, 3.8 0-4, 4.0 0-5"),
+        authorization=Authorization(whole=(WRITE_TRANSACTION,)),
+    ),
     Api(
         ApiKey.WRITE_TXN_MARKERS,
         "WriteTxnMarkers",
-        Versions(1, 2, 1),
+        Versions(0, 2, 1, by_release="2.1 0-0, 2.8 0-1, 4.0 1-1, 4.2 1-2"),
         authorization=needs_cluster(AclOperation.ALTER, AclOperation.CLUSTER_ACTION),
         requests=(TopicList("topics", partitions="partition_indexes", owners="markers", owner_key="producer_id"),),
         responses=(partition_errors("topics", owners="markers", owner_key="producer_id"),),
-        errors=ErrorFields(merges_topics=True),
+        errors=ErrorFields(last_version_with_maps=EVERY_VERSION),
         is_never_throttled=True,
     ),
     Api(
         ApiKey.TXN_OFFSET_COMMIT,
         "TxnOffsetCommit",
-        Versions(0, 6, 3, since={6: (4, 4)}),
+        Versions(0, 6, 3, by_release="2.1 0-2, 2.5 0-3, 3.8 0-4, 4.0 0-5, 4.4 0-6"),
         authorization=Authorization(whole=(WRITE_TRANSACTION, READ_GROUP), topics=AclOperation.READ),
         requests=(partition_list("topics", topic_id="topic_id"),),
         responses=(partition_errors("topics", topic_id="topic_id"),),
@@ -70,9 +75,14 @@ APIS = (
     Api(
         ApiKey.DESCRIBE_TRANSACTIONS,
         "DescribeTransactions",
-        Versions(0, 0, 0),
+        Versions(0, 0, 0, by_release="3.0 0-0"),
         authorization=Authorization(entries=(AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID)),
         entries=EntryList("transactional_ids", "transaction_states", key="transactional_id"),
     ),
-    Api(ApiKey.LIST_TRANSACTIONS, "ListTransactions", Versions(0, 2, 0), authorization=CHECKED_BY_HANDLER),
+    Api(
+        ApiKey.LIST_TRANSACTIONS,
+        "ListTransactions",
+        Versions(0, 2, 0, by_release="3.0 0-0, 3.8 0-1, 4.1 0-2"),
+        authorization=CHECKED_BY_HANDLER,
+    ),
 )

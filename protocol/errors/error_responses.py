@@ -76,7 +76,7 @@ def _add_parts(api: Api, version: int, request: Message, response: Message, code
     if version <= api.errors.last_version_with_topics:
         for request_list, response_list in zip(api.requests, api.responses, strict=False):
             _add_topics(api, request, response, (request_list, response_list), code)
-            if api.errors.merges_topics:
+            if version <= api.errors.last_version_with_maps:
                 _merge_topics(response, response_list)
     add_entries(api, request, response, code)
     match api.key:

@@ -127,6 +127,19 @@ def node_program(name: str) -> Program:
     return Program(folder, ("node", "program.js"))
 
 
+def c_program(name: str) -> Program:
+    """Build a program of C by its build.sh, with sources that a package of Node has."""
+    need("cc", "make", "node", "npm", group=GROUP)
+    install = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+    return Program(_installed_by(name, install, ("sh", "build.sh")), ("./program",))
+
+
+def go_program(name: str) -> Program:
+    """Build a program of Go from its go.sum."""
+    need("go", group=GROUP)
+    return Program(_installed_by(name, ("go", "build", "-o", "program", ".")), ("./program",))
+
+
 def rust_program(name: str) -> Program:
     """Build a program of Rust from its Cargo.lock."""
     need("cargo", group=GROUP)

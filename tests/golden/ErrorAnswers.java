@@ -3,15 +3,19 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.protocol.MessageUtil;
+import org.apache.kafka.common.protocol.Message;
+import org.apache.kafka.common.protocol.ObjectSerializationCache;
 import org.apache.kafka.common.requests.AbstractRequest;
 import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.RequestAndSize;
 import org.apache.kafka.common.requests.ResponseHeader;
 
 /**
@@ -48,7 +52,7 @@ public final class ErrorAnswers {
         ObjectNode answers = JSON.createObjectNode();
         for (JsonNode code : question.get("codes")) {
             try {
-                AbstractRequest request = AbstractRequest.parseRequest(api, version, new ByteBufferAccessor(ByteBuffer.wrap(body))).request;
+                AbstractRequest request = parse(api, version, ByteBuffer.wrap(body));
                 AbstractResponse response = request.getErrorResponse(0, Errors.forCode((short) code.asInt()).exception());
                 answers.put(code.asText(), response == null ? null : Base64.getEncoder().encodeToString(frame(api, version, response)));
             } catch (RuntimeException e) {
@@ -58,10 +62,34 @@ public final class ErrorAnswers {
         return answers;
     }
 
+    /** Reads a request. Kafka 3.9 reads it from a ByteBuffer, later releases from a ByteBufferAccessor. */
+    private static AbstractRequest parse(ApiKeys api, short version, ByteBuffer body) {
+        for (Method method : AbstractRequest.class.getMethods()) {
+            if (method.getName().equals("parseRequest")) {
+                Object source = method.getParameterTypes()[2] == ByteBuffer.class ? body : new ByteBufferAccessor(body);
+                try {
+                    return ((RequestAndSize) method.invoke(null, api, version, source)).request;
+                } catch (InvocationTargetException e) {
+                    throw (RuntimeException) e.getCause();
+                } catch (IllegalAccessException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+        throw new IllegalStateException("AbstractRequest has no parseRequest");
+    }
+
+    private static ByteBuffer bytesOf(Message message, short version) {
+        ObjectSerializationCache cache = new ObjectSerializationCache();
+        ByteBuffer bytes = ByteBuffer.allocate(message.size(cache, version));
+        message.write(new ByteBufferAccessor(bytes), cache, version);
+        return bytes.flip();
+    }
+
     private static byte[] frame(ApiKeys api, short version, AbstractResponse response) {
         ResponseHeader header = new ResponseHeader(CORRELATION_ID, api.responseHeaderVersion(version));
-        ByteBuffer head = MessageUtil.toByteBufferAccessor(header.data(), header.headerVersion()).buffer();
-        ByteBuffer body = MessageUtil.toByteBufferAccessor(response.data(), version).buffer();
+        ByteBuffer head = bytesOf(header.data(), header.headerVersion());
+        ByteBuffer body = bytesOf(response.data(), version);
         int size = head.remaining() + body.remaining();
         return ByteBuffer.allocate(4 + size).putInt(size).put(head).put(body).array();
     }

@@ -57,7 +57,7 @@ def message_class(module: str, name: str) -> type[Message]:
 MESSAGE_VERSIONS = [
     MessageVersion(module, path.split(":")[1], version, path)
     for module in sorted(found.name for found in iter_modules(messages.__path__))
-    # kio does not have what came with Kafka 4.4: test_kafka_4_4_messages.py.
+    # kio does not have what came with Kafka 4.4: test_messages_of_kafka.py.
     for version, paths in sorted(schema_name_map.get(module, {}).items())
     for _, path in sorted(paths.items(), key=lambda item: item[0].name)
 ]

@@ -1,10 +1,8 @@
-"""The table of APIs, compared with a real broker and with the generated messages."""
+"""The table of APIs, compared with the generated messages."""
 
 from __future__ import annotations
 
 import importlib
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,55 +10,52 @@ from kio.schema.errors import ErrorCode as KioErrorCode
 from kio.schema.index import api_key_map
 
 from fauxka.protocol.api_keys import APIS, NEVER_FLEXIBLE, Api, ApiKey
-from fauxka.protocol.apis.api import DEFAULT_RELEASE, Release
+from fauxka.protocol.apis.api import DEFAULT_RELEASE, Release, Versions
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 
 from ..each_case import each_case
 from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 # The APIs of Kafka 4.4 and their error codes that kio does not have.
 APIS_OF_4_4 = {94: "unregister_controller"}
+# Those that Kafka 4.0 dropped.
+APIS_OF_3_9 = {4: "leader_and_isr", 5: "stop_replica", 6: "update_metadata", 7: "controlled_shutdown"}
 ERRORS_OF_4_4 = {
     134: "GROUP_DELETION_FAILED",
     135: "STREAMS_TOPOLOGY_DESCRIPTION_UPDATE_FAILED",
     136: "CONTROLLER_ID_NOT_REGISTERED",
 }
-# What Kafka 4.4 changes of groups of Kafka Streams, which are not served.
-STREAMS_KEYS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE, 93}
 
 
 def versions_of(name: str) -> list[MessageVersion]:
     return [each for each in MESSAGE_VERSIONS if each.name == name]
 
 
-def advertised(release: Release) -> list[list[int]]:
-    served = [(api, api.versions.in_release(release)) for api in APIS.values()]
-    return [[api.key, api.versions.first_advertised, versions[-1]] for api, versions in served if versions]
+@pytest.mark.parametrize(("release", "names"), [(DEFAULT_RELEASE, ["Produce"]), ((3, 9), [])])
+def test_only_produce_with_message_sets_is_advertised_and_not_served(release: Release, names: list[str]) -> None:
+    different = [
+        api.name for api in APIS.values() if api.versions.advertised_in(release) != api.versions.in_release(release)
+    ]
+
+    assert different == names
 
 
-def captured(kafka_version: str) -> list[list[int]]:
-    keys: list[list[int]] = json.loads((GOLDEN / f"api_versions-{kafka_version}.json").read_text())["api_keys"]
-    return keys
+def test_a_release_before_the_oldest_has_the_versions_of_the_oldest() -> None:
+    versions = Versions(0, 4, 4, by_release="2.1 0-2, 2.3 none, 3.0 1-4")
+
+    assert [list(versions.in_release(release)) for release in ((0, 11), (2, 1), (2, 2))] == [[0, 1, 2]] * 3
+    assert [list(versions.in_release(release)) for release in ((2, 3), (2, 8), (3, 0), (4, 5))] == [
+        [],
+        [],
+        [1, 2, 3, 4],
+        [1, 2, 3, 4],
+    ]
 
 
-def test_advertised_versions_are_those_of_kafka() -> None:
-    assert advertised(DEFAULT_RELEASE) == captured("4.3.0")
+def test_a_release_before_the_first_entry_does_not_have_the_api() -> None:
+    versions = Versions(0, 1, 0, by_release="3.7 0-0, 4.0 0-1")
 
-
-def test_versions_of_4_4_are_those_of_kafka_but_for_streams() -> None:
-    def without_streams(keys: list[list[int]]) -> list[list[int]]:
-        return [each for each in keys if each[0] not in STREAMS_KEYS]
-
-    assert without_streams(advertised((4, 4))) == without_streams(captured("4.4.0"))
-
-
-def test_releases_before_4_4_have_the_versions_of_4_3() -> None:
-    assert {str(advertised(release)) for release in ((2, 1), (3, 9), (4, 2))} == {str(advertised(DEFAULT_RELEASE))}
-
-
-def test_only_produce_is_advertised_from_an_unsupported_version() -> None:
-    assert [api.name for api in APIS.values() if api.versions.first_advertised != api.versions.first] == ["Produce"]
+    assert [list(versions.advertised_in(release)) for release in ((3, 6), (3, 9), (4, 0))] == [[], [0], [0, 1]]
 
 
 @pytest.mark.parametrize("kind", ["Request", "Response"])
@@ -70,7 +65,7 @@ def test_messages_exist_in_every_supported_version(api: Api, kind: str) -> None:
 
     assert {each.module for each in versions} == {api.module}
     assert {each.version for each in versions} >= set(api.versions.in_release(DEFAULT_RELEASE))
-    assert min(each.version for each in versions) == api.versions.first
+    assert min(each.version for each in versions) == api.versions.in_release(DEFAULT_RELEASE)[0]
     assert [each.version >= api.versions.flexible_since for each in versions] == [
         each.entity_class.__flexible__ for each in versions
     ]
@@ -84,7 +79,7 @@ def test_only_two_apis_have_no_flexible_version() -> None:
 
 
 def test_every_api_key_has_the_name_of_its_module() -> None:
-    assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map) | APIS_OF_4_4
+    assert {key.value: key.name.lower() for key in ApiKey} == dict(api_key_map) | APIS_OF_4_4 | APIS_OF_3_9
 
 
 def test_error_codes_are_those_of_kafka() -> None:

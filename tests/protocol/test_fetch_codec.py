@@ -26,7 +26,7 @@ from fauxka.protocol.primitives import Reader, Writer
 
 from .leaders import LEADERS, endpoints_of
 
-VERSIONS = st.integers(4, 18)
+VERSIONS = st.integers(0, 18)
 NAMES = st.text(min_size=1, max_size=200)
 INT8 = st.integers(-128, 127)
 INT16 = st.integers(-(2**15), 2**15 - 1)
@@ -96,8 +96,8 @@ def test_request_decodes_to_the_values_of_the_generated_message(request: FetchRe
     assert by_hand == fetch_codec.FetchRequest(
         request.max_wait_ms,
         request.min_bytes,
-        request.max_bytes,
-        request.isolation_level,
+        request.max_bytes if version >= 3 else 2**31 - 1,
+        request.isolation_level if version >= 4 else 0,
         request.session_id if has_sessions else 0,
         request.session_epoch if has_sessions else -1,
         {

@@ -1,6 +1,6 @@
 """The messages of Kafka 4.4 that kio does not define: new versions of known messages, and the messages of a new API.
 
-tests/protocol/test_kafka_4_4_messages.py compares the result with the definitions in Kafka's own jar.
+tests/protocol/test_messages_of_kafka.py compares the result with the definitions in Kafka's own jar.
 """
 
 from __future__ import annotations

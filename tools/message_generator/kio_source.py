@@ -21,6 +21,7 @@ from kio.static.constants import EntityType
 from fauxka.protocol.api_keys import APIS
 
 from .definitions import Message, MessageField, MessageKind, MessageStruct, Primitive, Versions
+from .kafka_3_9 import with_old_versions
 from .kafka_4_4 import NEW_MESSAGES, with_new_version
 
 T = TypeVar("T")
@@ -122,7 +123,7 @@ def messages_of(name: str) -> list[Message]:
             if structs.setdefault(struct.name, struct) != struct:
                 ambiguous.add(struct.name)
     return [
-        _message(kind, entities, {each: kind.value.capitalize() + each for each in ambiguous})
+        with_old_versions(name, _message(kind, entities, {each: kind.value.capitalize() + each for each in ambiguous}))
         for kind, entities in versions_of_kind.items()
     ]
 

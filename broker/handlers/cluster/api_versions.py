@@ -1,20 +1,20 @@
 """ApiVersions (18), versions 0-5.
 
-For an unsupported version the response is in version 0, with UNSUPPORTED_VERSION and the versions of this API, so that
-a newer client can retry (KIP-511).
+For an unsupported version the response is in version 0, with UNSUPPORTED_VERSION and, in releases with version 3, the
+versions of this API, so that a newer client can retry (KIP-511).
 v1 throttle_time_ms; v3 flexible, client software, features; v4 features with minimum level 0; v5 the cluster and the
 node that the client expects (KIP-1242).
 Source: ApiVersionsResponse.maybeFilterSupportedFeatureKeys and createFinalizedFeatureKeys, Kafka 4.3.0;
-tests/golden/api_versions-4.3.0.json, api_versions-4.4.0.jsonl.
+tests/golden/releases.jsonl.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 
-from ....protocol.api_keys import APIS, ApiKey
-from ....protocol.apis.api import Release
+from ....protocol.api_keys import APIS, BETWEEN_BROKERS, ApiKey
+from ....protocol.apis.api import Release, Versions
 from ....protocol.error_codes import ErrorCode
 from ....protocol.messages.api_versions import (
     ApiVersion,
@@ -34,23 +34,24 @@ NO_NODE_ID = -1
 CLIENT_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def versions_of(api_keys: Iterable[ApiKey], release: Release) -> list[ApiVersion]:
+# Of all releases, in the order of the response.
+_ADVERTISED = dict(sorted((BETWEEN_BROKERS | {key: APIS[key].versions for key in HANDLERS}).items()))
+_THIS_API = {ApiKey.API_VERSIONS: APIS[ApiKey.API_VERSIONS].versions}
+
+
+def versions_of(apis: Mapping[ApiKey, Versions], release: Release) -> list[ApiVersion]:
     """Return the advertised versions of the APIs that the release has."""
-    apis = [(APIS[key], APIS[key].versions.in_release(release)) for key in sorted(api_keys)]
-    return [
-        ApiVersion(api_key=api.key, min_version=api.versions.first_advertised, max_version=served[-1])
-        for api, served in apis
-        if served
-    ]
+    advertised = [(key, versions.advertised_in(release)) for key, versions in apis.items()]
+    return [ApiVersion(api_key=key, min_version=each[0], max_version=each[-1]) for key, each in advertised if each]
 
 
 def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsResponse:
     """Store the client's software name for the connection. Return the served APIs and the features."""
     image, release = context.node.image, context.release
-    if context.api_version not in APIS[ApiKey.API_VERSIONS].versions.in_release(release):
-        return ApiVersionsResponse(
-            error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=versions_of([ApiKey.API_VERSIONS], release)
-        )
+    served = _THIS_API[ApiKey.API_VERSIONS].in_release(release)
+    if context.api_version not in served:
+        named = _THIS_API if CLIENT_SOFTWARE_SINCE in served else {}
+        return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=versions_of(named, release))
     if context.api_version >= CLIENT_SOFTWARE_SINCE:
         names = (request.client_software_name, request.client_software_version)
         if not all(CLIENT_SOFTWARE.fullmatch(name) for name in names):
@@ -66,20 +67,25 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
     features = image.features
     levels = {name: features.level_of(name) for name in features.supported}
     return ApiVersionsResponse(
-        api_keys=versions_of(HANDLERS, release),
+        api_keys=versions_of(_ADVERTISED, release),
         supported_features=[
             SupportedFeatureKey(name=each.name, min_version=each.level_min, max_version=each.level_max)
             for each in features.supported.values()
             if each.level_min or context.api_version >= LEVEL_ZERO_SINCE
         ],
         # Clients take over levels only in a later epoch. As in Kafka, it is the offset of the metadata.
-        finalized_features_epoch=image.offset,
+        finalized_features_epoch=image.offset if features.supported else _epoch_without_features(release),
         finalized_features=[
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in levels.items()
             if level
         ],
     )
+
+
+def _epoch_without_features(release: Release) -> int:
+    """Return the epoch of a broker with ZooKeeper: 0 if the release has finalized features (KIP-584), -1 for none."""
+    return 0 if APIS[ApiKey.UPDATE_FEATURES].versions.in_release(release) else -1
 
 
 def _is_valid(request: ApiVersionsRequest) -> bool:

@@ -1,8 +1,9 @@
-"""Fetch (1), versions 4-18.
+"""Fetch (1), versions 0-18.
 
 The followers on other nodes do not fetch by this API, see replica_fetchers.
-v4 isolation level; v5 log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible;
-v13 topic ids; v15 replica state; v16 node endpoints; v17 directory id; v18 high watermark.
+v0 and v1 message sets of magic 0, v2 and v3 of magic 1; v3 max_bytes; v4 record batches, isolation level; v5
+log_start_offset; v7 sessions (KIP-227); v9 current_leader_epoch; v11 rack; v12 flexible; v13 topic ids; v15 replica
+state; v16 node endpoints; v17 directory id; v18 high watermark.
 Source: KafkaApis.handleFetchRequest and ReplicaManager.fetchMessages, Kafka 4.3.0; tests/golden.
 """
 
@@ -15,6 +16,7 @@ from ....protocol import fetch_codec
 from ....protocol.acl_types import AclOperation, ResourceType
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.fetch_codec import (
+    BATCHES_SINCE,
     CURRENT_LEADER_SINCE,
     NO_REPLICA,
     TOPIC_IDS_SINCE,
@@ -63,6 +65,13 @@ def decode(frame: memoryview, position: int, end: int, version: int) -> FetchReq
 
 def handle(context: RequestContext, request: FetchRequest) -> FetchResults | Awaitable[FetchResults]:
     """Read the requested partitions, and wait up to max_wait_ms for min_bytes."""
+    results = _read(context, request)
+    if context.api_version < BATCHES_SINCE:
+        return requests.message_sets.with_message_sets(context, results)
+    return results
+
+
+def _read(context: RequestContext, request: FetchRequest) -> FetchResults | Awaitable[FetchResults]:
     version = context.api_version
     if request.isolation_level not in ISOLATION_LEVELS:
         return _refused(context, request)

@@ -1,7 +1,7 @@
-"""Produce (0), versions 3-13.
+"""Produce (0), versions 0-13.
 
-v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12 partitions join a
-transaction by themselves (KIP-890); v13 topic ids.
+v0-v2 message sets; v3 record batches v2; v5 log_start_offset; v8 record_errors and error_message; v9 flexible; v12
+partitions join a transaction by themselves (KIP-890); v13 topic ids.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ....protocol.produce_codec import (
     ACKS_ALL,
     ACKS_ALLOWED,
     ACKS_NONE,
+    TRANSACTIONAL_ID_SINCE,
     PartitionResponse,
     ProduceRequest,
     ProduceResults,
@@ -26,6 +27,7 @@ from ....protocol.produced_records import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import AppendResult
 from ....storage.log_validator import LongValidation
+from ... import requests
 from ...coordinators.transaction.transaction_check import partitions_flushed
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
@@ -78,11 +80,14 @@ def decode(frame: memoryview, position: int, end: int, version: int) -> ProduceR
 async def handle(context: RequestContext, request: ProduceRequest) -> ProduceResults | None:
     """Check and append the batches, and return the response when they are safe; None for acks=0.
 
-    A request whose records are still in the receive buffer waits for nothing before it has copied them.
+    A request whose records are still in the receive buffer waits for nothing before it has copied them. Message sets
+    are always copied, because a thread converts them.
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
     if request.head and request.transactional_id is None and context.node.authorizer is None:
         keep_route(context, request)
+    if context.api_version < TRANSACTIONAL_ID_SINCE and not request.is_owned:
+        _own(request, [])
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
     unsafe: list[Unsafe] = []
     size = context.size
@@ -146,6 +151,8 @@ async def _accept_all(
             if is_denied:
                 denied = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
                 answers.append(refuse(PartitionResponse(asked[0]), denied))
+            elif context.api_version < TRANSACTIONAL_ID_SINCE:
+                answers.append(await _accept_message_set(context, topic, *asked, accepted))
             else:
                 answers.append(_accept(context, topic, *asked, accepted))
             if request.is_owned:
@@ -196,6 +203,26 @@ def _may_write(context: RequestContext, key: bytes, topic: TopicImage | None) ->
     return permits(context, AclOperation.WRITE, ResourceType.TOPIC, name)
 
 
+async def _accept_message_set(
+    context: RequestContext,
+    topic: TopicImage | None,
+    index: int,
+    records: memoryview | None,
+    accepted: list[Accepted],
+) -> PartitionResponse:
+    """Do as _accept with the batch that the message set of a partition becomes."""
+    found: list[Accepted] = []
+    response = _accept(context, topic, index, records, found)
+    for _, partition, message_set in found:
+        try:
+            batch = await requests.message_sets.produced_batch(message_set)
+        except KafkaError as error:
+            return refuse(response, error)
+        if batch is not None:
+            accepted.append((response, partition, batch))
+    return response
+
+
 def _accept(
     context: RequestContext,
     topic: TopicImage | None,
@@ -212,7 +239,10 @@ def _accept(
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partition.check_leader()
-        batch = produced_records.check_produced_records(records, context.api_version)
+        if records is None or context.api_version >= TRANSACTIONAL_ID_SINCE:
+            batch = produced_records.check_produced_records(records, context.api_version)
+        else:
+            batch = records
     except RequestRefused:
         raise
     except KafkaError as error:

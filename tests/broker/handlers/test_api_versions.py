@@ -1,9 +1,7 @@
-"""The features in ApiVersions responses, compared with those of a real broker."""
+"""The APIs and features in ApiVersions responses, compared with those of real brokers of each minor release."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,15 +12,17 @@ from fauxka.broker.handlers.cluster import api_versions
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
+from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+from ...golden.capture_releases import captured_releases, keys_of, levels_of
 
-
-def captured(version: str = "4.3") -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((GOLDEN / f"api_versions-{version}.0.json").read_text())
-    return content
+RELEASES = captured_releases()
+# Groups of Kafka Streams are not served: level 0 alone, and the versions of 4.2.
+STREAMS = "streams.version"
+STREAMS_KEYS = {ApiKey.STREAMS_GROUP_HEARTBEAT: [0, 0], ApiKey.STREAMS_GROUP_DESCRIBE: [0, 0]}
+STREAMS_TOPOLOGY = 93
 
 
 def asked(api_version: int, config: dict[str, str] | None = None, version: str = "4.3") -> ApiVersionsResponse:
@@ -40,30 +40,57 @@ def supported(response: ApiVersionsResponse) -> dict[str, list[int]]:
 
 
 def finalized(response: ApiVersionsResponse) -> dict[str, list[int]]:
-    return {each.name: [each.min_version_level, each.max_version_level] for each in response.finalized_features}
+    return levels_of(response)["finalized"]
 
 
-def without_streams(levels: dict[str, list[int]]) -> dict[str, list[int]]:
-    return {name: level for name, level in levels.items() if name != "streams.version"}
+def without_streams(levels: dict[str, Any]) -> dict[str, Any]:
+    """Return the levels of ApiVersions, but for groups of Kafka Streams."""
+    features = {
+        kind: {name: level for name, level in levels[kind].items() if name != STREAMS}
+        for kind in ("supported", "finalized")
+    }
+    return levels | features
 
 
-def test_advertised_apis_and_versions_are_those_of_a_real_broker() -> None:
-    advertised = [[each.api_key, each.min_version, each.max_version] for each in asked(4).api_keys]
-
-    assert advertised == captured()["api_keys"]
-
-
-@pytest.mark.parametrize("version", ["4.3", "4.4"])
-def test_supported_levels_are_those_of_a_real_broker_but_for_streams(version: str) -> None:
-    levels = supported(asked(4, version=version))
-
-    assert without_streams(levels) == without_streams(captured(version)["supported_features"])
-    assert levels["streams.version"] == [0, 0]
+def as_served(keys: list[list[int]]) -> list[list[int]]:
+    """Return the captured versions, but for groups of Kafka Streams."""
+    return [[key, *STREAMS_KEYS.get(key, versions)] for key, *versions in keys if key != STREAMS_TOPOLOGY]
 
 
-@pytest.mark.parametrize("version", ["4.3", "4.4"])
-def test_finalized_levels_are_those_of_a_real_broker_but_for_streams(version: str) -> None:
-    assert finalized(asked(4, version=version)) == without_streams(captured(version)["finalized_features"])
+def test_every_minor_release_is_captured() -> None:
+    minors = {2: range(1, 9), 3: range(10), 4: range(5)}
+
+    assert list(RELEASES) == [f"{major}.{minor}" for major, numbers in minors.items() for minor in numbers]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_advertised_apis_and_versions_are_those_of_the_release(release: str) -> None:
+    captured = RELEASES[release]
+    advertised = [keys_of(asked(version, version=release)) for version in captured["versions"]]
+
+    assert advertised == [as_served(captured["api_keys"])] * len(captured["versions"])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_unsupported_version_gets_the_error_and_the_versions_of_the_release(release: str) -> None:
+    response = asked(99, version=release)
+
+    assert (response.error_code, keys_of(response)) == (35, RELEASES[release]["unsupported"])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_levels_of_features_are_those_of_the_release(release: str) -> None:
+    captured = RELEASES[release]["features"]
+    answered = {version: levels_of(asked(int(version), version=release)) for version in captured}
+
+    assert {version: without_streams(each) for version, each in answered.items()} == {
+        version: without_streams(each) for version, each in captured.items()
+    }
+
+
+@pytest.mark.parametrize("release", ["4.2", "4.3", "4.4"])
+def test_groups_of_kafka_streams_have_level_0_only(release: str) -> None:
+    assert levels_of(asked(4, version=release))["supported"][STREAMS] == [0, 0]
 
 
 @pytest.mark.parametrize(("level", "told"), [("1", [1, 1]), ("2", [2, 2]), ("0", None)])

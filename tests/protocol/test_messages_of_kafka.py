@@ -1,4 +1,4 @@
-"""The generated messages, compared field by field with the definitions in the jar of Kafka 4.4."""
+"""The generated messages, compared field by field with the definitions in the jars of Kafka 4.4 and 3.9."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.apis.api import Release
 from tools.message_generator.definitions import MessageField, MessageStruct, Primitive
 from tools.message_generator.kio_source import messages_of
 
@@ -20,37 +21,47 @@ from ..reference.kafka_process import reference_jars
 
 pytestmark = pytest.mark.reference
 
-KAFKA_VERSION = "4.4.0"
+# A version of Kafka, and its release.
+NEWEST = (4, 4)
+RELEASES = {"4.4.0": NEWEST, "3.9.1": (3, 9)}
 # Groups of Kafka Streams are not served: these have the messages of Kafka 4.3.
 LEFT_OUT = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
 # Kafka 4.4 has renamed this field in all versions; its meaning is the same.
 OLD_NAMES = {("TxnOffsetCommitRequest", "generation_id_or_member_epoch"): "generation_id"}
-NEWEST = 2**15 - 1
+LAST_VERSION = 2**15 - 1
 TYPES = {"records": Primitive.DATA, "bytes": Primitive.DATA, "bool": Primitive.BOOLEAN}
 
 Json = dict[str, Any]
 
 
-def test_generated_messages_are_those_of_kafka_4_4() -> None:
-    with ZipFile(Path(reference_jars(KAFKA_VERSION)) / f"kafka-clients-{KAFKA_VERSION}.jar") as jar:
-        check_each(list(_messages(jar)), lambda compared: _compare(*compared))
+@pytest.mark.parametrize("kafka_version", RELEASES)
+def test_generated_messages_are_those_of_kafka(kafka_version: str) -> None:
+    with ZipFile(Path(reference_jars(kafka_version)) / f"kafka-clients-{kafka_version}.jar") as jar:
+        check_each(list(_messages(jar, RELEASES[kafka_version])), lambda compared: _compare(*compared))
 
 
-def _messages(jar: ZipFile) -> Iterator[tuple[str, tuple[Api, MessageStruct, Json]]]:
+def _messages(jar: ZipFile, release: Release) -> Iterator[tuple[str, tuple[MessageStruct, set[int], Json]]]:
+    """Yield the messages of the newest release; of an earlier one those with versions that the newest lacks."""
     for api in APIS.values():
-        for message in messages_of(api.module) if api.key not in LEFT_OUT else ():
+        versions = api.versions.advertised_in(release)
+        if (
+            not versions
+            or api.key in LEFT_OUT
+            or (release != NEWEST and versions[0] == api.versions.in_release(NEWEST)[0])
+        ):
+            continue
+        for message in messages_of(api.module):
             text = jar.read(f"common/message/{message.struct.name}.json").decode()
             definition: Json = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
-            yield message.struct.name, (api, message.struct, definition)
+            yield message.struct.name, (message.struct, set(versions), definition)
 
 
-def _compare(api: Api, struct: MessageStruct, definition: Json) -> None:
-    supported = set(api.versions.supported)
-    assert supported <= _versions(definition["validVersions"])
-    assert struct.versions & supported == supported
-    assert struct.flexible & supported == _versions(definition["flexibleVersions"]) & supported
+def _compare(struct: MessageStruct, versions: set[int], definition: Json) -> None:
+    versions = versions & _versions(definition["validVersions"])
+    assert struct.versions & versions == versions
+    assert struct.flexible & versions == _versions(definition["flexibleVersions"]) & versions
     common = {each["name"]: each for each in definition.get("commonStructs", ())}
-    _compare_fields(struct, definition["fields"], supported, common)
+    _compare_fields(struct, definition["fields"], versions, common)
 
 
 def _compare_fields(struct: MessageStruct, fields: list[Json], within: set[int], common: Mapping[str, Json]) -> None:
@@ -94,7 +105,7 @@ def _versions(text: str) -> frozenset[int]:
         return frozenset()
     first, dash, last = text.rstrip("+").partition("-")
     if text.endswith("+"):
-        return frozenset(range(int(first), NEWEST))
+        return frozenset(range(int(first), LAST_VERSION))
     return frozenset(range(int(first), int(last if dash else first) + 1))
 
 
