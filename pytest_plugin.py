@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .testing.hunting.arguments import How
     from .testing.marked_flow import MarkedFlow
 
+# The option, the mark and the fixture for the Kafka version.
+pytest_plugins = (f"{__package__}.testing.pytest_releases",)
+
 ALLOW_UNFIRED = "fauxka_allow_unfired"
 FLOW = "fauxka_flow"
 HUNT = "fauxka_hunt"
@@ -69,11 +72,6 @@ folder_key: pytest.StashKey[Path] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for the brokers of the fixtures."""
     parser.getgroup("fauxka").addoption(
-        "--fauxka-as-version",
-        metavar="VERSION",
-        help="have the broker of the fixtures follow this Kafka version; overrides the ini option",
-    )
-    parser.getgroup("fauxka").addoption(
         "--fauxka-report",
         metavar="DIR",
         help="write the run of the broker of each failed test to DIR, as an HTML file with the name of the test",
@@ -81,7 +79,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "fauxka_config", "Kafka's keys for the broker of the fixtures, one key=value per line", type="linelist"
     )
-    parser.addini("fauxka_as_version", "same as --fauxka-as-version", default="")
     parser.addini("fauxka_nodes", "the number of nodes of the broker of the fixtures, 1 to 16", default="1")
     parser.addini("fauxka_racks", "the rack of each node, in order, joined by commas", default="")
 
@@ -111,13 +108,6 @@ def fauxka_config(pytestconfig: pytest.Config) -> Mapping[str, str]:
             raise pytest.UsageError(f"fauxka_config: expected key=value, got {line!r}")
         entries[key.strip()] = value.strip()
     return entries
-
-
-@pytest.fixture(scope="session")
-def fauxka_as_version(pytestconfig: pytest.Config) -> str | None:
-    """The Kafka version that the broker follows, from the option or the ini file; override the fixture for another."""
-    version: str | None = pytestconfig.getoption("--fauxka-as-version") or pytestconfig.getini("fauxka_as_version")
-    return version or None
 
 
 @pytest.fixture(scope="session")

@@ -119,6 +119,11 @@ class FinalizedFeatures:
         self.supported = features_of(release)
         self.updated: dict[str, int] = {}
 
+    @property
+    def uses_zookeeper(self) -> bool:
+        """Whether a broker of the release has ZooKeeper, and therefore no features."""
+        return not self.supported
+
     def restore(self, updated: Mapping[str, int]) -> None:
         """Set the updated levels to those of a metadata file. Raises ConfigError for one that the release lacks."""
         for name, level in updated.items():

@@ -28,7 +28,7 @@ from ...protocol.produced_records import TransactionalProducer
 from ...protocol.sequences import NO_SEQUENCE, increment_sequence
 from ..steps import Batch
 from .client import SETTLE_SECONDS_MAX, ClientOptions, ClientStuck, Delivery, events_of, headers_of, value_of
-from .raw_connection import RESPONSE_SECONDS_MAX, ConnectionLost, NoResponse
+from .raw_connection import API_VERSIONS_VERSION, RESPONSE_SECONDS_MAX, ConnectionLost, NoResponse
 from .raw_coordinator import CoordinatorApi, RawCoordinator
 from .raw_leader import await_leader, connect_to_leader
 from .raw_transaction import RawTransaction
@@ -36,7 +36,6 @@ from .raw_transaction import RawTransaction
 # The last version with topic names instead of topic ids.
 PRODUCE_VERSION = 11
 INIT_PRODUCER_ID_VERSION = 4
-API_VERSIONS_VERSION = 0
 ALL_REPLICAS, LEADER_ONLY = -1, 1
 # Far more attempts than a scenario needs.
 ATTEMPTS_MAX = 10
@@ -53,13 +52,17 @@ RAISES_EPOCH = (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUC
 
 @dataclass(slots=True)
 class Attempt:
-    """A pending batch. is_behind: whether earlier batches had no response when it was last sent."""
+    """A pending batch. is_behind: whether earlier batches had no response when it was last sent.
+
+    version: of the last Produce request.
+    """
 
     batch: Batch
     delivery: Delivery
     base_sequence: int
     timestamp_ms: int
     correlation_id: int = 0
+    version: int = PRODUCE_VERSION
     is_answered: bool = False
     is_done: bool = False
     is_behind: bool = False
@@ -212,6 +215,7 @@ class RawClient:
         )
         # A closed connection is detected by the read of the responses.
         with suppress(ConnectionLost):
+            attempt.version = self._connection.version_of(ApiKey.PRODUCE, PRODUCE_VERSION)
             attempt.correlation_id = self._connection.send(ApiKey.PRODUCE, PRODUCE_VERSION, request)
 
     def _records_of(self, attempt: Attempt) -> bytes:
@@ -299,7 +303,7 @@ class RawClient:
 def apply_response(attempt: Attempt, frame: bytes) -> int:
     """Set the result of an attempt from its Produce response, and return the throttle time in ms."""
     api = APIS[ApiKey.PRODUCE]
-    response = read_response(api, PRODUCE_VERSION, attempt.correlation_id, frame, ProduceResponse.read)
+    response = read_response(api, attempt.version, attempt.correlation_id, frame, ProduceResponse.read)
     partition = response.responses[0].partition_responses[0]
     attempt.is_answered = True
     attempt.error = ErrorCode(partition.error_code)

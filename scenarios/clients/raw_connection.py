@@ -1,4 +1,4 @@
-"""A connection to a broker for pipelined requests."""
+"""A connection to a broker for pipelined requests, in the versions that the broker has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeVar
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.client_requests import CLIENT_ID, RequestMessage, read_response, request_frame
 from ...protocol.frames import FRAME_SIZE_BYTES
+from ...protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ...protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...protocol.primitives import Reader
@@ -21,6 +22,7 @@ Answer = TypeVar("Answer")
 RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 # The response timeout; scenarios that lose responses use a shorter one.
 RESPONSE_SECONDS_MAX = 10.0
+API_VERSIONS_VERSION = 0
 HANDSHAKE_VERSION = 1
 AUTHENTICATE_VERSION = 1
 _CORRELATION_ID_BYTES = 4
@@ -49,11 +51,30 @@ class RawConnection:
         self._client_id = client_id
         self._correlation_id = 0
         self._received = bytearray()
+        self._versions_max: dict[int, int] = {}
         if login is not None:
             self._authenticate(login)
 
-    def send(self, api_key: ApiKey, version: int, request: RequestMessage) -> int:
-        """Send a request, and return its correlation id. Raises ConnectionLost."""
+    def version_of(self, api_key: ApiKey, newest: int) -> int:
+        """Return the newest version up to `newest` that the broker has; asks it once. Raises ConnectionLost."""
+        if api_key is ApiKey.API_VERSIONS:
+            return API_VERSIONS_VERSION
+        if not self._versions_max:
+            request = ApiVersionsRequest()
+            try:
+                answer = self.send_and_receive(
+                    ApiKey.API_VERSIONS, API_VERSIONS_VERSION, request, ApiVersionsResponse.read
+                )
+            except NoResponse as error:
+                raise ConnectionLost(f"no response to ApiVersions: {error}") from error
+            self._versions_max = {each.api_key: each.max_version for each in answer.api_keys}
+        if api_key not in self._versions_max:
+            raise ConnectionLost(f"the broker does not have {APIS[api_key].name}")
+        return min(newest, self._versions_max[api_key])
+
+    def send(self, api_key: ApiKey, newest: int, request: RequestMessage) -> int:
+        """Send a request in version_of(api_key, newest), and return its correlation id. Raises ConnectionLost."""
+        version = self.version_of(api_key, newest)
         self._correlation_id += 1
         frame = request_frame(APIS[api_key], version, self._correlation_id, request, client_id=self._client_id)
         try:
@@ -73,15 +94,15 @@ class RawConnection:
         return int.from_bytes(frame[:_CORRELATION_ID_BYTES], "big"), frame
 
     def send_and_receive(
-        self, api_key: ApiKey, version: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
+        self, api_key: ApiKey, newest: int, request: RequestMessage, read: Callable[[Reader, int], Answer]
     ) -> Answer:
-        """Send a request and return its response; no other request may be pending.
+        """Send a request in version_of(api_key, newest) and return its response; no other request may be pending.
 
         Raises NoResponse and ConnectionLost.
         """
-        correlation_id = self.send(api_key, version, request)
+        correlation_id = self.send(api_key, newest, request)
         _, frame = self.receive(RESPONSE_SECONDS_MAX)
-        return read_response(APIS[api_key], version, correlation_id, frame, read)
+        return read_response(APIS[api_key], self.version_of(api_key, newest), correlation_id, frame, read)
 
     def _authenticate(self, login: Login) -> None:
         handshake = SaslHandshakeRequest(mechanism=login.mechanism)

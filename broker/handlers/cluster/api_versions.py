@@ -74,7 +74,7 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
             if each.level_min or context.api_version >= LEVEL_ZERO_SINCE
         ],
         # Clients take over levels only in a later epoch. As in Kafka, it is the offset of the metadata.
-        finalized_features_epoch=image.offset if features.supported else _epoch_without_features(release),
+        finalized_features_epoch=_epoch_without_features(release) if features.uses_zookeeper else image.offset,
         finalized_features=[
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in levels.items()

@@ -1,7 +1,7 @@
-"""DescribeConfigs (32), versions 1-4.
+"""DescribeConfigs (32), versions 0-4.
 
 Documentation is fauxka's own, and null for keys without an effect.
-v1 source and synonyms; v3 type and documentation; v4 flexible.
+v0 is_default; v1 source and synonyms; v3 type and documentation; v4 flexible.
 Source: ConfigHelper.describeConfigs, Kafka 4.3.0; tests/golden/configs-4.3.0.jsonl.
 """
 
@@ -32,6 +32,8 @@ MALFORMED = (
     "This most likely occurs because of a request being malformed by the client library or the message was sent to an "
     "incompatible broker. See the broker logs for more details."
 )
+# From this version on an entry has its source in place of is_default.
+SOURCES_SINCE = 1
 
 
 async def handle(context: RequestContext, request: DescribeConfigsRequest) -> DescribeConfigsResponse:
@@ -45,6 +47,9 @@ async def handle(context: RequestContext, request: DescribeConfigsRequest) -> De
             if entries_left <= 0:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, TOO_MANY_ENTRIES)
             result.configs = _configs(context.node, resource, include_synonyms=request.include_synonyms)
+            if context.api_version < SOURCES_SINCE:
+                for entry in result.configs:
+                    entry.is_default = entry.config_source == config_entries.ConfigSource.DEFAULT
             if request.include_documentation:
                 config_entries.add_documentation(resource.resource_type, result.configs)
         except KafkaError as error:

@@ -1,6 +1,6 @@
-"""OffsetCommit (8), versions 2-10.
+"""OffsetCommit (8), versions 0-10.
 
-v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9 GROUP_ID_NOT_FOUND, and members of
+v1 generation and member; v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9 GROUP_ID_NOT_FOUND, and members of
 the consumer protocol; v10 topic ids.
 """
 
@@ -24,6 +24,8 @@ from ...requests.observed_commit import observed_commit
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, step
 
+# Version 0 is for offsets in ZooKeeper. With ZooKeeper, they are here those of the coordinator.
+COORDINATOR_SINCE = 1
 TOPIC_IDS_SINCE = 10
 
 
@@ -66,6 +68,8 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
         api_version=context.api_version,
     )
     try:
+        if context.api_version < COORDINATOR_SINCE and not context.node.image.features.uses_zookeeper:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "version 0 is for offsets in ZooKeeper")
         with observed_commit(context, committer, offsets):
             error_codes = groups.offsets.commit(committer, offsets, retention_time_ms=request.retention_time_ms)
     except KafkaError as error:

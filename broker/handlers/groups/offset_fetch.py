@@ -1,4 +1,4 @@
-"""OffsetFetch (9), versions 1-10.
+"""OffsetFetch (9), versions 0-10.
 
 v1-7 one group; v2 all topics (null), and an error for the group; v3 throttle_time_ms; v5 committed_leader_epoch; v6
 flexible; v7 require_stable: an offset with a pending transactional commit is UNSTABLE_OFFSET_COMMIT; v8 several groups;
@@ -26,6 +26,8 @@ from ...requests.permissions import may_describe_topic
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each, in_turn
 
+# Version 0 is for offsets in ZooKeeper. With ZooKeeper, they are here those of the coordinator.
+COORDINATOR_SINCE = 1
 GROUP_ERROR_SINCE = 2
 SEVERAL_GROUPS_SINCE = 8
 TOPIC_IDS_SINCE = 10
@@ -37,6 +39,9 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
     version = context.api_version
     if version < SEVERAL_GROUPS_SINCE:
         group = await _as_group(request)
+        if version < COORDINATOR_SINCE and not context.node.image.features.uses_zookeeper:
+            refused = await for_each(partial(_refuse_topic, ErrorCode.UNSUPPORTED_VERSION), group.topics or [])
+            return await _single(OffsetFetchResponseGroup(topics=refused))
         fetched = await _GroupFetch(context, request, by_id=False).fetch(group)
         if fetched.error_code and version < GROUP_ERROR_SINCE:
             fetched.topics = await for_each(partial(_refuse_topic, fetched.error_code), group.topics or [])

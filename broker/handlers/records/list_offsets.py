@@ -1,8 +1,8 @@
-"""ListOffsets (2), versions 1-11.
+"""ListOffsets (2), versions 0-11.
 
 Left out: timeout_ms, which is for remote storage. Without remote storage, its special timestamps have no offset.
-v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp; v8 earliest local; v9 latest tiered;
-v10 timeout_ms; v11 earliest pending upload.
+v0 starts of segments; v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp; v8 earliest local;
+v9 latest tiered; v10 timeout_ms; v11 earliest pending upload.
 Source: ReplicaManager.fetchOffset and Partition.fetchOffsetForTimestamp, Kafka 4.3.0;
 tests/golden/list_offsets-4.3.0.jsonl.
 """
@@ -19,6 +19,7 @@ from ....protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from ...replica.offsets_before import offsets_before
 from ...replica.partition import Partition
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import step
@@ -67,6 +68,7 @@ class OffsetLookup:
     def __init__(self, context: RequestContext, request: ListOffsetsRequest) -> None:
         """Count how often each partition appears."""
         self._replicas = context.node.replicas
+        self._now_ms = context.now_ms
         self._version = context.api_version
         self._request = request
         # Kafka fails with an unknown isolation level: every partition gets UNKNOWN_SERVER_ERROR.
@@ -87,7 +89,11 @@ class OffsetLookup:
     def _look_up(self, name: str, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
         if self._counts[name, requested.partition_index] > 1:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name}-{requested.partition_index} appears more than once")
-        if requested.timestamp < 0 and self._version < SPECIAL_SINCE.get(requested.timestamp, self._version + 1):
+        if (
+            self._version
+            and requested.timestamp < 0
+            and self._version < SPECIAL_SINCE.get(requested.timestamp, self._version + 1)
+        ):
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"no timestamp {requested.timestamp} in v{self._version}")
         partition = self._replicas.partition_of(name, requested.partition_index)
         partition.check_leader_epoch(requested.current_leader_epoch)
@@ -100,6 +106,8 @@ class OffsetLookup:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
 
     def _offset_in(self, partition: Partition, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        if not self._version:
+            return self._segment_starts(partition, requested)
         match requested.timestamp:
             case _ if requested.timestamp == LATEST:
                 self._check_available(partition)
@@ -110,6 +118,15 @@ class OffsetLookup:
                 return ListOffsetsPartitionResponse(partition_index=partition.index)
             case _:
                 return self._by_timestamp(partition, requested.timestamp)
+
+    def _segment_starts(self, partition: Partition, requested: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        is_consumer = self._request.replica_id == CONSUMER
+        upper_offset = partition.log.high_watermark if is_consumer else None
+        offsets = offsets_before(partition.log, requested.timestamp, now_ms=self._now_ms, upper_offset=upper_offset)
+        if requested.max_num_offsets < 0:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{requested.max_num_offsets} offsets were asked for")
+        found = offsets[: requested.max_num_offsets]
+        return ListOffsetsPartitionResponse(partition_index=partition.index, old_style_offsets=found)
 
     def _latest(self, partition: Partition) -> ListOffsetsPartitionResponse:
         """Return the end of what a consumer can read, with the leader's epoch, or the log end with its own."""

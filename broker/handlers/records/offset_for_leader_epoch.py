@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (23), versions 2-4.
+"""OffsetForLeaderEpoch (23), versions 0-4.
 
 v2 current leader epoch; v3 replica id, which has no effect without an authorizer; v4 flexible.
 Source: ReplicaManager.lastOffsetForLeaderEpoch and LeaderEpochFileCache.endOffsetFor, Kafka 4.3.0;

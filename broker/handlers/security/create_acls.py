@@ -1,4 +1,4 @@
-"""CreateAcls (30), versions 1-3.
+"""CreateAcls (30), versions 0-3.
 
 v2 flexible; v3 the resource type USER.
 Source: AclApis.handleCreateAcls and AclControlManager.createAcls, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.

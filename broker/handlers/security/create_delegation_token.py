@@ -1,4 +1,4 @@
-"""CreateDelegationToken (38), versions 1-3.
+"""CreateDelegationToken (38), versions 0-3.
 
 v2 flexible; v3 an owner other than the requester (KIP-373).
 Source: KafkaApis.handleCreateTokenRequest, ControllerApis.handleCreateDelegationTokenRequest, Kafka 4.3.0;

@@ -1,4 +1,4 @@
-"""DeleteAcls (31), versions 1-3.
+"""DeleteAcls (31), versions 0-3.
 
 v2 flexible; v3 the resource type USER.
 Source: AclApis.handleDeleteAcls and AclControlManager.deleteAcls, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.

@@ -1,4 +1,4 @@
-"""DescribeAcls (29), versions 1-3.
+"""DescribeAcls (29), versions 0-3.
 
 v2 flexible; v3 the resource type USER.
 Source: AclApis.handleDescribeAcls, Kafka 4.3.0; tests/golden/acls-4.3.0.jsonl.

@@ -1,4 +1,4 @@
-"""DescribeDelegationToken (41), versions 1-3.
+"""DescribeDelegationToken (41), versions 0-3.
 
 v2 flexible; v3 the requester of a token (KIP-373).
 Source: KafkaApis.handleDescribeTokensRequest and DelegationTokenManager.filterToken, Kafka 4.3.0;

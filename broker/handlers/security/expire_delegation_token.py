@@ -1,4 +1,4 @@
-"""ExpireDelegationToken (40), versions 1-2.
+"""ExpireDelegationToken (40), versions 0-2.
 
 v2 flexible.
 Source: DelegationTokenControlManager.expireDelegationToken, Kafka 4.3.0; tests/golden/tokens-4.3.0.jsonl.

@@ -1,4 +1,4 @@
-"""RenewDelegationToken (39), versions 1-2.
+"""RenewDelegationToken (39), versions 0-2.
 
 v2 flexible.
 Source: DelegationTokenControlManager.renewDelegationToken, Kafka 4.3.0; tests/golden/tokens-4.3.0.jsonl.

@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirs (34), versions 1-2.
+"""AlterReplicaLogDirs (34), versions 0-2.
 
 There is one log directory, that of DescribeLogDirs. A replica that is moved there stays where it is.
 v2 flexible.

@@ -1,4 +1,4 @@
-"""CreateTopics (19), versions 2-7.
+"""CreateTopics (19), versions 0-7.
 
 v5 flexible, and the response has the topic's partition count and configs; v7 topic ids.
 Source: ControllerApis.createTopics and ReplicationControlManager.createTopics, Kafka 4.3.0;

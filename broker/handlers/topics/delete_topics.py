@@ -1,4 +1,4 @@
-"""DeleteTopics (20), versions 1-6.
+"""DeleteTopics (20), versions 0-6.
 
 v4 flexible; v5 error_message; v6 topic ids.
 Source: ControllerApis.deleteTopics, Kafka 4.3.0; tests/golden/topics-4.3.0.jsonl.

@@ -1,4 +1,4 @@
-"""DescribeLogDirs (35), versions 1-5.
+"""DescribeLogDirs (35), versions 0-5.
 
 There is one log directory: the data folder, with the bytes of its file system. Without a data folder the bytes are
 those of the machine's memory. The offset lag is 0: only a future replica has another one, and there is none.

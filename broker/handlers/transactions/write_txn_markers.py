@@ -1,4 +1,4 @@
-"""WriteTxnMarkers (27), versions 1-2.
+"""WriteTxnMarkers (27), versions 0-2.
 
 Brokers send this request, and administrators, to end a hanging transaction. Without an authorizer any client may send
 it.
