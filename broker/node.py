@@ -220,6 +220,7 @@ class Node:
 
     def topic_configs_changed(self, topic: TopicImage) -> None:
         """Apply the topic's configs to its logs."""
+        self.produce_routes.clear()
         self.replicas.apply_topic_configs(topic)
 
     def broker_configs_changed(self) -> None:
@@ -227,7 +228,7 @@ class Node:
         if self.on_configs_changed is not None:
             self.on_configs_changed()
         for topic in self.image.topics.values():
-            self.replicas.apply_topic_configs(topic)
+            self.topic_configs_changed(topic)
 
     def client_quotas_changed(self) -> None:
         """Apply the client quotas of the image."""

@@ -118,6 +118,14 @@ def _find_first_batch(records: memoryview) -> memoryview | None:
     return records[:size] if size is not None and size <= len(records) else None
 
 
+def has_whole_batch(records: memoryview | None) -> bool:
+    """Whether the records begin with a whole batch, whatever its content: of any known magic, with a valid length."""
+    try:
+        return records is not None and _find_first_batch(records) is not None
+    except KafkaError:
+        return False
+
+
 def has_transactional_batch(records: memoryview | None) -> bool:
     """Whether the first batch is transactional; the first check of each partition.
 

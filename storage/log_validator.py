@@ -33,9 +33,10 @@ from ..protocol.batches.record_validation import (
     summarize_records,
 )
 from ..protocol.error_codes import ErrorCode
+from ..protocol.release_rules import NEWEST_RULES, ReleaseRules
 from .append_refused import AppendRefused
 from .log_config import LONG_MAX, LogConfig, RecordValidation
-from .record_errors import RecordRules, check_each_record
+from .record_errors import RecordRules, check_each_record, refusal_of_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,10 @@ _NO_BOUND_MS = 2**70
 ValidatedBatch = tuple[BatchHeader, memoryview, int, bool]
 
 
+class _OffsetsOutOfOrder(Exception):
+    """The offset deltas of compressed records do not count from 0, and the release rebuilds the batch."""
+
+
 class LongValidation(Exception):
     """A batch takes too long to be validated on the event loop. Nothing has changed."""
 
@@ -77,15 +82,25 @@ class LogValidator:
         "_max_message_bytes",
         "_needs_keys",
         "_pause",
+        "_rules",
         "_target",
         "_topic_partition",
     )
 
-    def __init__(self, topic_partition: str, config: LogConfig, pause: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        topic_partition: str,
+        config: LogConfig,
+        pause: Callable[[], None] | None = None,
+        *,
+        rules: ReleaseRules = NEWEST_RULES,
+    ) -> None:
         """topic_partition: "topic-0", for error messages.
 
         pause: lets other threads run; it is called every millisecond or so. Only a validator with it takes longer.
+        rules: of the release.
         """
+        self._rules = rules
         self._pause = pause
         self._topic_partition = topic_partition
         self._config = config
@@ -135,7 +150,10 @@ class LogValidator:
             if is_in_bounds and not self._needs_keys and not attributes & TIMESTAMP_TYPE_BIT:
                 max_timestamp = sent_timestamp
         if max_timestamp is None:
-            _, _, max_timestamp = self._check_records(header, batch, now_ms, log_start_offset, is_rebuilt=False)
+            try:
+                _, _, max_timestamp = self._check_records(header, batch, now_ms, log_start_offset, is_rebuilt=False)
+            except _OffsetsOutOfOrder:
+                return self._recompress(header, batch, Compression(codec), now_ms, log_start_offset)
         if not self._is_create_time:
             return header, batch, now_ms, True
         is_rewritten = max_timestamp != sent_timestamp or attributes & TIMESTAMP_TYPE_BIT != 0
@@ -181,16 +199,25 @@ class LogValidator:
             or base_timestamp + summary.least_timestamp_delta < now_ms - self._before_max_ms
             or (self._needs_keys and not summary.are_keys_present)
         ):
-            rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set)
+            rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set, self._rules)
             greatest = check_each_record(records.iterate_fields(header, data, position), rules, log_start_offset)
         if codec and not is_rebuilt and not summary.are_offsets_in_order:
-            # Kafka tries to rebuild the batch, but has not kept the keys and values, and fails.
-            raise AppendRefused(
-                ErrorCode.UNKNOWN_SERVER_ERROR,
-                "the offset deltas of the compressed records do not count from 0",
-                log_start_offset=log_start_offset,
-            )
+            if not self._rules.refuses_compressed_offsets:
+                raise self._failure_of_offsets(log_start_offset)
+            rules = RecordRules(self._config, self._topic_partition, now_ms, is_type_set, self._rules)
+            raise refusal_of_offsets(records.iterate_fields(header, data, position), rules, log_start_offset)
         return data, position, greatest if greatest > NO_TIMESTAMP else NO_TIMESTAMP
+
+    def _failure_of_offsets(self, log_start_offset: int) -> Exception:
+        """Return the exception for compressed records whose offset deltas do not count from 0."""
+        if not self._rules.fails_for_compressed_offsets:
+            return _OffsetsOutOfOrder()
+        # Kafka tries to rebuild the batch, but has not kept the keys and values, and fails.
+        return AppendRefused(
+            ErrorCode.UNKNOWN_SERVER_ERROR,
+            "the offset deltas of the compressed records do not count from 0",
+            log_start_offset=log_start_offset,
+        )
 
     def _recompress(
         self, header: BatchHeader, batch: memoryview, target: Compression, now_ms: int, log_start_offset: int

@@ -24,6 +24,7 @@ from ..protocol.batches.record_batch import (
     stamped_prefix,
 )
 from ..protocol.error_codes import ErrorCode, KafkaError
+from ..protocol.release_rules import ReleaseRules
 from ..protocol.sequences import MAX_SEQUENCE
 from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
@@ -60,12 +61,12 @@ class PartitionLog:
         now_ms: for the expiry of producers, and the age of a new segment whose batches have no timestamps.
         state: the checkpoints of the log. Raises OSError.
         """
-        self._rules = location.emulated_version
+        self._version = location.emulated_version
         self._batches_retained = location.emulated_version.batches_retained
         self.topic_partition = partition_folder(location.topic_name, location.partition)
         self._file_system = location.file_system
         self._config = config
-        self._validator = LogValidator(self.topic_partition, config)
+        self._validator = LogValidator(self.topic_partition, config, rules=self.rules)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         loader = LogLoader(location.file_system, self.topic_partition, config, location.emulated_version, now_ms=now_ms)
         loaded = loader.load(state)
@@ -93,6 +94,12 @@ class PartitionLog:
         # The offset up to which the in-sync replicas have the log; None without other replicas.
         self.replicated_offset: int | None = None
         self.flushes.apply_config(config, loaded.log_end_offset)
+        self._remove_deleted_producers()
+
+    @property
+    def rules(self) -> ReleaseRules:
+        """The rules of the release that the log follows."""
+        return self._version.rules
 
     @property
     def config(self) -> LogConfig:
@@ -102,7 +109,7 @@ class PartitionLog:
     @config.setter
     def config(self, config: LogConfig) -> None:
         self._config = config
-        self._validator = LogValidator(self.topic_partition, config)
+        self._validator = LogValidator(self.topic_partition, config, rules=self.rules)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.producers.expiration_ms = config.producer_id_expiration_ms
         self.flushes.apply_config(config, self.log_end_offset)
@@ -136,7 +143,7 @@ class PartitionLog:
         It is the one method that a thread may call: it depends on the configs of the log, and on nothing that changes.
         pause: lets other threads run.
         """
-        validator = LogValidator(self.topic_partition, self._config, pause)
+        validator = LogValidator(self.topic_partition, self._config, pause, rules=self.rules)
         timestamps_ahead_ms = 0 if self._is_append_time else ahead_ms
         return validator.validate(records, now_ms - timestamps_ahead_ms, self.log_start_offset)
 
@@ -298,7 +305,7 @@ class PartitionLog:
         unverified = self.producers.unverified.find(header.producer_id)
         is_empty = not self.log_end_offset
         try:
-            return check_producer(entry, header, last_sequence, self._rules, unverified, is_log_empty=is_empty)
+            return check_producer(entry, header, last_sequence, self._version, unverified, is_log_empty=is_empty)
         except AppendRefused as refused:
             refused.log_start_offset = self.log_start_offset
             raise
@@ -416,6 +423,12 @@ class PartitionLog:
             # Not stored here, to save a sync: loading drops the same epochs again.
             if self.leader_epochs.truncate_from_start(offset):
                 self._are_epochs_stored = False
+            self._remove_deleted_producers()
+
+    def _remove_deleted_producers(self) -> None:
+        """Remove the producers whose batches are deleted, in a release that does not keep them."""
+        if not self._version.keeps_deleted_producers:
+            self.producers.remove_before(self.log_start_offset)
 
     def discard_records(self) -> None:
         """Delete all records below the high watermark, for Records.DISCARDED; see delete_records_before."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..protocol.batches.record_batch import NO_TIMESTAMP, TimestampType
 from ..protocol.batches.records import RecordFields
 from ..protocol.error_codes import ErrorCode
+from ..protocol.release_rules import ReleaseRules
 from .append_refused import AppendRefused, RecordError
 from .log_config import LogConfig
 
@@ -32,6 +33,7 @@ class RecordRules:
     topic_partition: str
     now_ms: int
     is_type_set: bool
+    release: ReleaseRules
 
 
 def check_each_record(record_fields: Iterable[RecordFields], rules: RecordRules, log_start_offset: int) -> int:
@@ -45,14 +47,46 @@ def check_each_record(record_fields: Iterable[RecordFields], rules: RecordRules,
     for index, record in enumerate(record_fields):
         max_timestamp = max(max_timestamp, record.timestamp)
         if rules.config.is_compacted and record.key_size < 0:
-            text = f"Compacted topic cannot accept message without key in topic partition {rules.topic_partition}"
-            key_errors.append(RecordError(index, text))
+            key_errors.append(RecordError(index, _key_error(rules)))
         elif text := _timestamp_error(record, rules):
             timestamp_errors.append(RecordError(index, text))
+        if (key_errors or timestamp_errors) and not rules.release.reports_all_record_errors:
+            code = ErrorCode.INVALID_TIMESTAMP if timestamp_errors else ErrorCode.INVALID_RECORD
+            raise _refusal_of_first((key_errors or timestamp_errors)[0], code, log_start_offset)
     if key_errors or timestamp_errors:
         errors = sorted(key_errors + timestamp_errors, key=lambda error: error.batch_index)
-        raise _refusal(errors, bool(timestamp_errors), log_start_offset)
+        raise _refusal(errors, rules.release, log_start_offset, has_timestamp_error=bool(timestamp_errors))
     return max_timestamp
+
+
+def refusal_of_offsets(
+    record_fields: Iterable[RecordFields], rules: RecordRules, log_start_offset: int
+) -> AppendRefused:
+    """Return the refusal of compressed records whose offset deltas do not count from 0 (Kafka 2.4)."""
+    index, record = next((index, each) for index, each in enumerate(record_fields) if each.offset != index)
+    text = (
+        f"Inner record {_shown(record)} inside the compressed record batch does not have incremental offsets, "
+        f"expected offset is {index} in topic partition {rules.topic_partition}."
+    )
+    return _refusal_of_first(RecordError(index, text), ErrorCode.INVALID_RECORD, log_start_offset)
+
+
+def _refusal_of_first(error: RecordError, code: ErrorCode, log_start_offset: int) -> AppendRefused:
+    text = error.message or ""
+    return AppendRefused(code, text, log_start_offset=log_start_offset, record_errors=(error,), message_for_client=text)
+
+
+def _key_error(rules: RecordRules) -> str:
+    end = "" if rules.release.has_plain_key_error else "."
+    return f"Compacted topic cannot accept message without key in topic partition {rules.topic_partition}{end}"
+
+
+def _shown(record: RecordFields) -> str:
+    """Return a record as Kafka's messages have it."""
+    return (
+        f"DefaultRecord(offset={record.offset}, timestamp={record.timestamp}, "
+        f"key={max(record.key_size, 0)} bytes, value={max(record.value_size, 0)} bytes)"
+    )
 
 
 def _timestamp_error(record: RecordFields, rules: RecordRules) -> str:
@@ -62,19 +96,19 @@ def _timestamp_error(record: RecordFields, rules: RecordRules) -> str:
     if is_create_time and record.timestamp != NO_TIMESTAMP:
         age_ms = _as_long(rules.now_ms - record.timestamp)
         before_ms, after_ms = config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
-        if age_ms <= before_ms and _as_long(-age_ms) <= after_ms:
+        if age_ms > before_ms or _as_long(-age_ms) > after_ms:
+            bounds = f"[{_as_long(rules.now_ms - before_ms)}, {_as_long(rules.now_ms + after_ms)}]"
+            return (
+                f"Timestamp {record.timestamp} of message with offset {record.offset} is out of range. "
+                f"The timestamp should be within {bounds}"
+            )
+        if rules.release.allows_timestamp_type:
             return ""
-        bounds = f"[{_as_long(rules.now_ms - before_ms)}, {_as_long(rules.now_ms + after_ms)}]"
-        return (
-            f"Timestamp {record.timestamp} of message with offset {record.offset} is out of range. "
-            f"The timestamp should be within {bounds}"
-        )
     if rules.is_type_set:
-        shown = (
-            f"DefaultRecord(offset={record.offset}, timestamp={record.timestamp}, "
-            f"key={max(record.key_size, 0)} bytes, value={max(record.value_size, 0)} bytes)"
+        return (
+            f"Invalid timestamp type in message {_shown(record)}. "
+            "Producer should not set timestamp type to LogAppendTime."
         )
-        return f"Invalid timestamp type in message {shown}. Producer should not set timestamp type to LogAppendTime."
     return ""
 
 
@@ -83,10 +117,14 @@ def _as_long(value: int) -> int:
     return (value + _LONG_SIGN) % _LONG_RANGE - _LONG_SIGN
 
 
-def _refusal(errors: list[RecordError], has_timestamp_error: bool, log_start_offset: int) -> AppendRefused:
+def _refusal(
+    errors: list[RecordError], release: ReleaseRules, log_start_offset: int, *, has_timestamp_error: bool
+) -> AppendRefused:
     if has_timestamp_error:
         code = ErrorCode.INVALID_TIMESTAMP
         text = "One or more records have been rejected due to invalid timestamp"
+    elif not release.counts_record_errors:
+        code, text = ErrorCode.INVALID_RECORD, "One or more records have been rejected"
     else:
         code = ErrorCode.INVALID_RECORD
         shown = ", ".join(

@@ -204,6 +204,12 @@ class Partition:
         if self.replication is not None:
             self.replication.check_min_isr()
 
+    @property
+    def has_too_few_replicas(self) -> bool:
+        """Whether min.insync.replicas is above the number of replicas. Raises AppendRefused, see log."""
+        replicas = 1 if self.replication is None else len(self.replication.followers) + 1
+        return self.log.config.min_insync_replicas > replicas
+
     def delete_records_before(self, offset: int) -> int:
         """Move the log start forward on all nodes, and return it. Raises KafkaError, see PartitionLog."""
         log_start_offset = self.log.delete_records_before(offset)

@@ -42,11 +42,21 @@ def refuse(response: PartitionResponse, error: KafkaError) -> PartitionResponse:
     return response
 
 
+def as_in_release(context: RequestContext, error: KafkaError) -> KafkaError:
+    """Return the refusal of an unlawful batch by the release of the cluster."""
+    if not context.rules.has_invalid_record and error.code in (ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TIMESTAMP):
+        if error.code == ErrorCode.INVALID_RECORD:
+            error.code = ErrorCode.CORRUPT_MESSAGE
+        if isinstance(error, AppendRefused):
+            error.log_start_offset = NO_LOG_START_OFFSET
+    return error
+
+
 def refuse_append(
     context: RequestContext, partition: Partition, response: PartitionResponse, error: AppendRefused
 ) -> None:
     """Turn a response into the log's refusal of its batch, and note the decision."""
-    refuse(response, error)
+    refuse(response, as_in_release(context, error))
     response.log_start_offset = error.log_start_offset
     response.record_errors = [(each.batch_index, each.message) for each in error.record_errors]
     response.error_message = error.message_for_client

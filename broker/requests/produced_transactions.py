@@ -3,6 +3,7 @@
 - A partition that already has the producer's open transaction is not verified again.
 - A batch in an older epoch than the producer's last one in the partition is refused before it is verified, even if the
   producer id is no longer the one of the transactional id (tests/golden/exhausted_epochs-4.3.0.jsonl).
+- Releases before 3.6 append every transactional batch.
 - The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce, unless
   transaction.partition.verification.enable is false: then a batch behind the end of its transaction is appended. From
   version 12 on, the first batch adds the partition to the transaction.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.batches.record_batch import HEADER_SIZE, parse_header
 from ...protocol.error_codes import ErrorCode, KafkaError
+from ...protocol.error_messages import error_message
 from ...protocol.produced_records import (
     RequestRefused,
     TransactionalProducer,
@@ -55,6 +57,8 @@ def join_transaction(
     accepted: the response to fill in, the partition, and its one batch.
     Raises RequestRefused if the batches have more than one producer id and epoch.
     """
+    if not context.rules.verifies_transactions:
+        return list(accepted)
     found = [(each, transactional_producer_of(each[2])) for each in accepted]
     producers = {producer for _, producer in found if producer is not None}
     if len(producers) > 1:
@@ -75,7 +79,7 @@ def join_transaction(
             if _is_first(context, each[1], producer, each[2]):
                 first[each[1].topic_name, each[1].index] = each
         except KafkaError as error:
-            each[0].error_code = error.code
+            _refuse(context, each[0], error, is_retried_by_client=False)
             _log_refusal(context, each, error.message)
     if first:
         _check_with_coordinator(context, transactional_id, producer, first)
@@ -106,6 +110,7 @@ def _is_first(
         producer_epoch=producer.producer_epoch,
         lowest_sequence=base_sequence_of(batch),
         supports_epoch_bump=context.api_version >= JOINS_SINCE,
+        starts_at_zero=context.api_version >= JOINS_SINCE and context.rules.starts_transactions_at_zero,
         created_ms=context.now_ms,
     )
     known.unverified.add(producer.producer_id, seen)
@@ -127,7 +132,7 @@ def _check_with_coordinator(
         supports_abortable=context.api_version >= ABORTABLE_SINCE,
     )
     for key, error in check.find_errors(context.node.coordinators, first).items():
-        _refuse(first[key][0], error, is_retried_by_client=check.adds_partitions)
+        _refuse(context, first[key][0], error, is_retried_by_client=check.adds_partitions)
         _log_refusal(context, first[key], error.message)
 
 
@@ -142,7 +147,9 @@ def _log_refusal(
     context.node.replicas.log_decision(partition, decision)
 
 
-def _refuse(response: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool) -> None:
+def _refuse(
+    context: RequestContext, response: PartitionResponse, error: KafkaError, *, is_retried_by_client: bool
+) -> None:
     """Fill in the error, with Kafka's message if it has one.
 
     is_retried_by_client: whether clients of the version retry after CONCURRENT_TRANSACTIONS.
@@ -153,4 +160,6 @@ def _refuse(response: PartitionResponse, error: KafkaError, *, is_retried_by_cli
         code = ErrorCode.NOT_ENOUGH_REPLICAS
     elif code is ErrorCode.INVALID_TXN_STATE:
         response.error_message = "Partition was not added to the transaction"
+    elif not context.rules.hides_verification_errors:
+        response.error_message = error_message(code, context.release)
     response.error_code = code

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...protocol.apis.api import Release
     from ...protocol.codec_messages import Response
     from ...protocol.error_codes import ErrorCode
+    from ...protocol.release_rules import ReleaseRules
     from ...protocol.request_facts import Request
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
@@ -317,6 +318,11 @@ class RequestContext:
     def release(self) -> Release:
         """The release of Kafka that the cluster follows."""
         return self.node.image.emulated_version.release
+
+    @property
+    def rules(self) -> ReleaseRules:
+        """What that release decides differently."""
+        return self.node.image.emulated_version.rules
 
     @property
     def listener(self) -> Listener:

@@ -64,6 +64,8 @@ def keep_route(context: RequestContext, request: ProduceRequest) -> None:
     partition = context.node.replicas.find_partition(topic.topic_id, index)
     if partition is None or not partition.is_leader:
         return
+    if not context.rules.limits_min_isr and (partition.find_log() is None or partition.has_too_few_replicas):
+        return
     if len(routes) >= PRODUCE_ROUTES_MAX:
         routes.clear()
     response = produce_codec.SinglePartitionResponse(context.api_version, key, index)

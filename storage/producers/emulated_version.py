@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...protocol.apis.api import DEFAULT_RELEASE, Release
 from ...protocol.error_codes import ErrorCode
+from ...protocol.release_rules import ReleaseRules, rules_of
 
 # The newest supported version.
 _NEWEST = (4, 5)
@@ -34,7 +35,10 @@ class EmulatedVersion(NamedTuple):
     batches_retained: the number of batches per producer that are recognised as duplicates.
     older_than_retained: the error for a batch before all of them.
     sequence_after_marker: the error for a sequence other than 0 if only a marker of the producer is left.
+    orders_without_epoch: whether the sequences of a producer id in epoch -1 must follow each other (until KIP-360).
+    keeps_deleted_producers: whether a producer keeps its state when all of its batches are deleted (KAFKA-7190).
     release: its major and minor version.
+    rules: what else the release decides differently.
     """
 
     name: str
@@ -42,7 +46,10 @@ class EmulatedVersion(NamedTuple):
     unknown_producer: UnknownProducerRule
     older_than_retained: ErrorCode
     sequence_after_marker: ErrorCode
+    orders_without_epoch: bool
+    keeps_deleted_producers: bool
     release: Release
+    rules: ReleaseRules
 
     @classmethod
     def parse(cls, text: str) -> EmulatedVersion:
@@ -66,7 +73,10 @@ class EmulatedVersion(NamedTuple):
             sequence_after_marker=(
                 ErrorCode.UNKNOWN_PRODUCER_ID if (2, 1) <= version < (2, 5) else ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
             ),
+            orders_without_epoch=version < (2, 5),
+            keeps_deleted_producers=version >= (2, 4),
             release=version,
+            rules=rules_of(version),
         )
 
     @classmethod

@@ -67,7 +67,7 @@ def _check_unverified(
     unverified: UnverifiedProducer | None, entry: ProducerStateEntry | None, header: BatchHeader
 ) -> None:
     if unverified is not None and unverified.refuses(entry, header):
-        lowest = 0 if entry is None and unverified.supports_epoch_bump else unverified.lowest_sequence
+        lowest = 0 if entry is None and unverified.starts_at_zero else unverified.lowest_sequence
         raise _refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, SequenceRule.OVERTAKES, header, entry, lowest)
 
 
@@ -108,8 +108,8 @@ def check_known_producer(entry: ProducerStateEntry, header: BatchHeader, rules: 
     epoch = entry.producer_epoch
     if header.producer_epoch != epoch:
         _check_other_epoch(entry, header)
-    elif epoch != NO_PRODUCER_EPOCH:
-        # With epoch -1 the order is never checked.
+    elif epoch != NO_PRODUCER_EPOCH or rules.orders_without_epoch:
+        # From Kafka 2.5 on, the order is never checked in epoch -1.
         batches = entry.batches
         expected = (batches[-1].last_sequence + 1) & MAX_SEQUENCE if batches else 0
         if header.base_sequence != expected:

@@ -1,6 +1,6 @@
 """The producer entries of a partition, and the offset before which every transaction has ended.
 
-Entries stay until they expire; retention and DeleteRecords do not remove them.
+Entries stay until they expire; retention and DeleteRecords do not remove them, except in releases before 2.4.
 Source: ProducerStateManager, Kafka 4.3.0.
 """
 
@@ -72,6 +72,18 @@ class ProducerStateManager:
         self._active_at_ms.pop(producer_id, None)
         self.unverified.discard(producer_id)
         self._open_transactions.pop(producer_id, None)
+
+    def remove_before(self, offset: int) -> None:
+        """Remove the batches before offset, and the producers that have no batch from there on.
+
+        Source: ProducerStateManager.evictUnretainedProducers, Kafka 2.1.1.
+        """
+        for producer_id, entry in list(self._entries.items()):
+            kept = tuple(batch for batch in entry.batches if batch.last_offset >= offset)
+            if not kept:
+                self.remove(producer_id)
+            elif len(kept) < len(entry.batches):
+                self._entries[producer_id] = entry._replace(batches=kept)
 
     @property
     def first_unstable_offset(self) -> int | None:

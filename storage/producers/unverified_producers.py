@@ -18,17 +18,20 @@ class UnverifiedProducer:
     """The start of one producer's transaction.
 
     supports_epoch_bump: whether the request added the partition to the transaction (Produce from version 12 on).
+    starts_at_zero: whether the first sequence of a producer without an entry must be 0 (so from Kafka 4.1 on, for a
+    request that adds the partition).
     """
 
     producer_epoch: int
     lowest_sequence: int
     supports_epoch_bump: bool
+    starts_at_zero: bool
     created_ms: int
 
     def refuses(self, entry: ProducerStateEntry | None, header: BatchHeader) -> bool:
         """Whether the batch is out of order; entry: the producer's entry in the partition."""
         sequence = header.base_sequence
-        return (self.supports_epoch_bump and entry is None and sequence != 0) or sequence > self.lowest_sequence
+        return (self.starts_at_zero and entry is None and sequence != 0) or sequence > self.lowest_sequence
 
 
 class UnverifiedProducers:

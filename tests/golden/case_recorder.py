@@ -84,6 +84,14 @@ class Answer:
     high_watermark: int | str | None = None
 
 
+class TopicNotCreatedError(RuntimeError):
+    """A topic of a case was not created. error_code: of the response."""
+
+    def __init__(self, name: str, answer: Struct) -> None:
+        super().__init__(f"{name} was not created: {answer}")
+        self.error_code = answer.integer("error_code")
+
+
 @dataclass(frozen=True, slots=True)
 class Heading:
     """The case's id, what it says was sent, and the maximum timestamp of the batch that the answer is about."""
@@ -165,7 +173,7 @@ class CaseRecorder:
         }
         answer = self.connection.call(raw_apis.CREATE_TOPICS, 7, {"topics": [topic]}).structs("topics")[0]
         if answer.integer("error_code"):
-            raise RuntimeError(f"{name} was not created: {answer}")
+            raise TopicNotCreatedError(name, answer)
         topic_id = answer["topic_id"]
         assert isinstance(topic_id, bytes)
         self.topic_ids[name] = topic_id

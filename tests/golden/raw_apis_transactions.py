@@ -136,6 +136,22 @@ TXN_OFFSET_COMMIT = Api(
     response=(THROTTLE, TOPICS_OF_ERRORS),
 )
 
+TOPICS_OF_OFFSETS = Field(
+    "topics",
+    array(
+        NAME,
+        Field(
+            "partitions",
+            array(
+                PARTITION_INDEX,
+                Field("committed_offset", INT64),
+                Field("committed_leader_epoch", INT32, 5),
+                Field("metadata", NULLABLE_STRING),
+                ERROR_CODE,
+            ),
+        ),
+    ),
+)
 OFFSET_FETCH = Api(
     key=9,
     flexible_since=6,
@@ -150,34 +166,15 @@ OFFSET_FETCH = Api(
             ),
             8,
         ),
+        Field("group_id", STRING, 0, 7),
+        Field("topics", TOPICS_OF_INDEXES.kind, 0, 7),
         Field("require_stable", BOOLEAN, 7, default=False),
     ),
     response=(
         Field("throttle_time_ms", INT32, 3),
-        Field(
-            "groups",
-            array(
-                GROUP_ID,
-                Field(
-                    "topics",
-                    array(
-                        NAME,
-                        Field(
-                            "partitions",
-                            array(
-                                PARTITION_INDEX,
-                                Field("committed_offset", INT64),
-                                Field("committed_leader_epoch", INT32, 5),
-                                Field("metadata", NULLABLE_STRING),
-                                ERROR_CODE,
-                            ),
-                        ),
-                    ),
-                ),
-                ERROR_CODE,
-            ),
-            8,
-        ),
+        Field("groups", array(GROUP_ID, TOPICS_OF_OFFSETS, ERROR_CODE), 8),
+        Field("topics", TOPICS_OF_OFFSETS.kind, 0, 7),
+        Field("error_code", INT16, 2, 7),
     ),
 )
 
@@ -192,6 +189,9 @@ FIND_COORDINATOR = Api(
     ),
     response=(
         Field("throttle_time_ms", INT32, 1),
+        Field("error_code", INT16, 0, 3),
+        Field("error_message", NULLABLE_STRING, 1, 3),
+        *(Field(field.name, field.kind, 0, 3) for field in COORDINATOR),
         Field("coordinators", array(Field("key", STRING), *COORDINATOR, ERROR_CODE, ERROR_MESSAGE), 4),
     ),
 )

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "kafka"
+# For releases before 3.3, which need ZooKeeper in production.
+ZOOKEEPER_SCRIPT = Path(__file__).parent / "zookeeper_kafka"
+KRAFT_SINCE = (3, 3)
 
 # A broker and its controller take a port and the next one. They are drawn from below the range that the kernel gives to
 # outgoing connections: a client that polls a port in that range before anybody listens can connect to itself.
@@ -77,14 +80,14 @@ def kafka_process(
 
     data: the folder of its logs, kept; made by it where it is not there. None for one that is removed at the end.
     port: of the broker; its controller has the next one. None for free ones.
-    variables: further environment variables.
+    variables: further environment variables. KAFKA_VERSION before 3.3 runs ZooKeeper too; such a broker keeps no data.
     """
     port = free_ports(2) if port is None else port
     properties = [f"{key}={value}" for key, value in (config or {}).items()]
     environment = {**os.environ, **({} if data is None else {"KAFKA_DATA": str(data)}), **(variables or {})}
     with log_file.open("wb") as log:
         process = subprocess.Popen(
-            [str(SCRIPT), "run", str(port), *properties],
+            [str(_script_of(environment.get("KAFKA_VERSION"))), "run", str(port), *properties],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -96,6 +99,14 @@ def kafka_process(
         finally:
             process.terminate()
             process.wait(STOP_SECONDS_MAX)
+
+
+def _script_of(version: str | None) -> Path:
+    """Return the script that runs a version; None for the default one."""
+    if version is None:
+        return SCRIPT
+    major, minor, *_ = version.split(".")
+    return SCRIPT if (int(major), int(minor)) >= KRAFT_SINCE else ZOOKEEPER_SCRIPT
 
 
 @contextmanager

@@ -255,7 +255,11 @@ def flush(log: PartitionLog) -> None:
 
 def see_first_batch(log: PartitionLog, sequence: int, *, joins: bool, epoch: int = 0, now_ms: int = NOW_MS) -> None:
     seen = UnverifiedProducer(
-        producer_epoch=epoch, lowest_sequence=sequence, supports_epoch_bump=joins, created_ms=now_ms
+        producer_epoch=epoch,
+        lowest_sequence=sequence,
+        supports_epoch_bump=joins,
+        starts_at_zero=joins,
+        created_ms=now_ms,
     )
     log.producers.unverified.add(7, seen)
 

@@ -65,6 +65,7 @@ from .transaction_metadata import (
 )
 
 if TYPE_CHECKING:
+    from ....protocol.release_rules import ReleaseRules
     from ....storage.append_result import AppendResult
     from ....storage.coordinator_batch import TransactionMarker
     from ...metadata.controller import Controller
@@ -160,15 +161,16 @@ class TransactionCoordinator:
     ) -> None:
         """Check that the partitions are in the producer's transaction.
 
-        Raises KafkaError: the errors of add, and TRANSACTION_ABORTABLE for a partition that is not.
+        Raises KafkaError: the errors of add; TRANSACTION_ABORTABLE for a partition that is not, in releases before 3.8
+        INVALID_TXN_STATE.
         """
         metadata = self._metadata_of(transactional_id)
         rules.check_producer(metadata, TransactionalProducer(producer_id, producer_epoch))
         for topic, index in partitions:
             if (topic, index) not in metadata.partitions:
-                raise KafkaError(
-                    ErrorCode.TRANSACTION_ABORTABLE, f"{topic}-{index} is not in the transaction of {transactional_id}"
-                )
+                is_abortable = self._release_rules.has_transaction_abortable
+                code = ErrorCode.TRANSACTION_ABORTABLE if is_abortable else ErrorCode.INVALID_TXN_STATE
+                raise KafkaError(code, f"{topic}-{index} is not in the transaction of {transactional_id}")
 
     def end(
         self, transactional_id: str, producer: TransactionalProducer, client_version: int, *, is_commit: bool
@@ -183,6 +185,11 @@ class TransactionCoordinator:
                 metadata, producer, client_version, now_ms, self._new_producer_id, is_commit=is_commit
             )
         else:
+            if not self._release_rules.ends_in_current_epoch_only:
+                decided = rules.decide_in_higher_epoch(metadata, producer, now_ms, is_commit=is_commit)
+                if decided is not metadata:
+                    # The markers are not written, because the producer is rejected below.
+                    self._write(decided)
             prepared = rules.end_transaction_v1(metadata, producer, client_version, now_ms, is_commit=is_commit)
         if prepared is None:
             return TransactionalProducer(metadata.producer_id, metadata.producer_epoch)
@@ -352,6 +359,11 @@ class TransactionCoordinator:
             raise KafkaError(ErrorCode.NOT_COORDINATOR, f"there is no {TRANSACTION_STATE_TOPIC} yet")
 
     @property
+    def _release_rules(self) -> ReleaseRules:
+        """What the release of the cluster decides differently."""
+        return self._replicas.image.emulated_version.rules
+
+    @property
     def _level(self) -> int:
         """The level of transaction.version, which a request can change."""
         return self._replicas.image.features.level_of(TRANSACTION_VERSION)
@@ -398,6 +410,8 @@ class TransactionCoordinator:
         needs_next_id = rules.is_epoch_bumped(version) and metadata.is_epoch_exhausted
         next_producer_id = self._new_producer_id() if needs_next_id else NO_PRODUCER_ID
         now_ms = self._replicas.clock.steady_ms()
+        if rules.is_epoch_bumped(version) and not self._release_rules.fences_in_one_epoch:
+            metadata = replace(metadata, producer_epoch=metadata.producer_epoch + 1)
         self._end(
             prepare_fenced_abort(metadata, client_version=version, next_producer_id=next_producer_id, now_ms=now_ms)
         )

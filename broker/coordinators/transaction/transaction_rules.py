@@ -17,6 +17,7 @@ from ....protocol.stored_records.transaction_log_records import NO_PRODUCER_EPOC
 from .transaction_metadata import (
     EPOCH_BUMP_SINCE,
     LAST_PRODUCER_EPOCH,
+    OLD_CLIENT,
     TopicPartition,
     TransactionMetadata,
     prepare_add_partitions,
@@ -125,6 +126,27 @@ def end_transaction_v1(
     if metadata.status is _complete_status(is_commit=is_commit):
         return None
     return _reject_end(metadata, is_commit=is_commit)
+
+
+def decide_in_higher_epoch(
+    metadata: TransactionMetadata, producer: TransactionalProducer, now_ms: int, *, is_commit: bool
+) -> TransactionMetadata:
+    """Return the metadata with the outcome decided by an EndTxn whose epoch is too high; the same object for others.
+
+    Kafka before 2.5 refuses such a producer only after the outcome is written. It then writes no marker, so that the
+    transaction does not end before the coordinator loads it again.
+    Source: TransactionCoordinator.endTransaction, Kafka 2.1.1; tests/golden/releases (T20, T29).
+    """
+    is_decided = (
+        metadata.is_ongoing
+        and producer.producer_id == metadata.producer_id
+        and producer.producer_epoch > metadata.producer_epoch
+    )
+    if not is_decided:
+        return metadata
+    return prepare_end(
+        metadata, is_commit=is_commit, client_version=OLD_CLIENT, next_producer_id=NO_PRODUCER_ID, now_ms=now_ms
+    )
 
 
 def end_transaction_v2(

@@ -36,6 +36,7 @@ from ...requests.advertised_endpoint import find_leader_after
 from ...requests.permissions import permits
 from ...requests.produce_responses import (
     Unsafe,
+    as_in_release,
     fill_in,
     find_header,
     refuse,
@@ -178,10 +179,12 @@ def _are_plain(request: ProduceRequest) -> bool:
 
 
 def _check_first_batches(context: RequestContext, request: ProduceRequest) -> None:
-    """Check the first batch of every partition. Raises RequestRefused."""
-    transactional_id = request.transactional_id
-    for _, partitions in request.topics:
-        for _, records in partitions:
+    """Check the first batch of every partition. Raises RequestRefused, and FrameError to close the connection."""
+    transactional_id, answers_malformed = request.transactional_id, context.rules.answers_malformed_records
+    for key, partitions in request.topics:
+        for index, records in partitions:
+            if not answers_malformed and not produced_records.has_whole_batch(records):
+                raise FrameError(f"the records of {key!r} partition {index} have no whole batch")
             if not produced_records.has_transactional_batch(records):
                 continue
             if transactional_id is None or not permits(
@@ -217,7 +220,7 @@ async def _accept_message_set(
         try:
             batch = await requests.message_sets.produced_batch(message_set)
         except KafkaError as error:
-            return refuse(response, error)
+            return refuse(response, as_in_release(context, error))
         if batch is not None:
             accepted.append((response, partition, batch))
     return response
@@ -239,6 +242,9 @@ def _accept(
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         partition.check_leader()
+        if records is None and not context.rules.ignores_null_records:
+            response.log_start_offset = partition.log.log_start_offset
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the records are null")
         if records is None or context.api_version >= TRANSACTIONAL_ID_SINCE:
             batch = produced_records.check_produced_records(records, context.api_version)
         else:
@@ -248,7 +254,7 @@ def _accept(
     except KafkaError as error:
         if topic is not None and context.api_version >= produce_codec.CURRENT_LEADER_SINCE:
             response.current_leader = find_leader_after(error.code, context, topic.topic_id, index)
-        return refuse(response, error)
+        return refuse(response, as_in_release(context, error))
     accepted.append((response, partition, batch))
     return response
 
@@ -293,6 +299,8 @@ async def _append_one(
         await step()
     if request.acks == ACKS_ALL:
         partition.check_in_sync()
+        if not context.rules.limits_min_isr and partition.has_too_few_replicas:
+            raise _refusal_of_replicas(partition)
     try:
         return partition.append(records, context.now_ms, None, context.node.clock.ahead_ms)
     except LongValidation:
@@ -307,6 +315,13 @@ async def _append_one(
     if not partition.is_leader:
         raise AppendRefused(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another node leads the partition now")
     return partition.append(records, context.now_ms, validated, ahead_ms)
+
+
+def _refusal_of_replicas(partition: Partition) -> AppendRefused:
+    """Return the refusal of a batch with acks=all that can never be in enough replicas."""
+    log = partition.log
+    message = f"{log.topic_partition} has fewer replicas than min.insync.replicas, {log.config.min_insync_replicas}"
+    return AppendRefused(ErrorCode.NOT_ENOUGH_REPLICAS, message, log_start_offset=log.log_start_offset)
 
 
 def _own(request: ProduceRequest, accepted: list[Accepted]) -> None:

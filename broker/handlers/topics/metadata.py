@@ -115,6 +115,8 @@ async def _topics(context: RequestContext, request: MetadataRequest) -> list[Met
         if context.node.reaches_controller:
             # As in Kafka, this response does not have the new topics, and none is created without the controller.
             await _create(context, [topic.name or "" for topic in allowed])
+            if not context.rules.creates_topics_after_metadata:
+                await for_each(partial(_report_creation, context), allowed)
     return results
 
 
@@ -130,6 +132,12 @@ async def _may_create(context: RequestContext, unknown: list[MetadataResponseTop
             topic.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         await step()
     return allowed
+
+
+def _report_creation(context: RequestContext, topic: MetadataResponseTopic) -> None:
+    """Report a new topic as one that has no leader yet, like a broker with ZooKeeper."""
+    if context.node.image.find_topic(topic.name or "") is not None:
+        topic.error_code = ErrorCode.LEADER_NOT_AVAILABLE
 
 
 def _describe_id(context: RequestContext, online: Collection[int], topic_id: bytes) -> MetadataResponseTopic:

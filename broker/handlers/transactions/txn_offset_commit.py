@@ -79,7 +79,7 @@ async def handle(context: RequestContext, request: TxnOffsetCommitRequest) -> Tx
         with observed_commit(context, committer, offsets):
             error_codes = node.coordinators.groups.offsets.commit_pending(committer, offsets, producer)
     except KafkaError as error:
-        error_codes = [_code_for_version(context.api_version, ErrorCode(error.code))] * len(commits)
+        error_codes = [_code_for_client(context, ErrorCode(error.code))] * len(commits)
     flushed = node.coordinators.groups.flushed()
     join_error = await partitions_flushed(node.coordinators, request.transactional_id)
     flush_error = await flushed
@@ -104,6 +104,8 @@ def _check_transaction(context: RequestContext, request: TxnOffsetCommitRequest)
         context.node.controller, context.node.replicas, CoordinatorType.GROUP, request.group_id
     )
     adds_partitions = context.api_version >= JOINS_SINCE
+    if not adds_partitions and not context.rules.verifies_offset_commits:
+        return
     entry = partition.log.producers.find(request.producer_id)
     if entry is not None and entry.has_open_transaction(request.producer_epoch):
         return
@@ -131,8 +133,10 @@ def _committer_of(context: RequestContext, request: TxnOffsetCommitRequest) -> O
     )
 
 
-def _code_for_version(version: int, code: ErrorCode) -> ErrorCode:
-    """Return the code that clients of this version understand."""
-    if version < LOAD_IN_PROGRESS_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+def _code_for_client(context: RequestContext, code: ErrorCode) -> ErrorCode:
+    """Return the code that clients of the request's version understand, and that the release has for it."""
+    if context.api_version < LOAD_IN_PROGRESS_SINCE and code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if code is ErrorCode.INVALID_PRODUCER_EPOCH and not context.rules.checks_epoch_of_offset_commits:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
     return code

@@ -1,0 +1,66 @@
+"""The cases of other releases in which fauxka is different, and the broker configs that stand for their defaults."""
+
+from dataclasses import dataclass
+
+from fauxka.protocol.apis.api import Release
+
+ALWAYS: Release = (99, 0)
+# The default of both was another one before 4.0.
+_BEFORE_4_0 = {
+    "log.message.timestamp.after.max.ms": str(2**63 - 1),
+    "fauxka.transaction.version": "0",
+}
+# Kafka's brokers of the captures have one partition for each.
+_INTERNAL_TOPICS = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """Cases of one program by the first words of their ids, in the releases from since until the one before until."""
+
+    program: str
+    names: str
+    since: Release
+    until: Release
+    reason: str
+
+    def covers(self, program: str, name: str, release: Release) -> bool:
+        return program == self.program and name in self.names.split() and self.since <= release < self.until
+
+
+KNOWN = (
+    Different("exp_produce_validation", "V30", (3, 8), ALWAYS, "Kafka never answers null records; fauxka answers"),
+    Different(
+        "exp_produce_validation",
+        "V96 V97",
+        (0, 0),
+        (3, 6),
+        "these releases have no message.timestamp.before.max.ms; fauxka has it in every release",
+    ),
+    Different("exp_produce_validation", "V150", (0, 0), (4, 0), "fauxka has no Produce of versions 0 to 2"),
+    Different(
+        "exp_transactions",
+        "W01 W02 W03 W04 W05 W06 W07 W13",
+        (0, 0),
+        (2, 8),
+        "fauxka has no WriteTxnMarkers of version 0",
+    ),
+    Different(
+        "exp_transactions",
+        "O13",
+        (0, 0),
+        (2, 4),
+        "Kafka applies committed offsets some milliseconds after the response, and fauxka before it",
+    ),
+)
+
+
+def reason_for(program: str, case: str, release: Release) -> str | None:
+    """Why this case may differ in this release; None where it has to be equal."""
+    name = case.split(" ")[0]
+    return next((entry.reason for entry in KNOWN if entry.covers(program, name, release)), None)
+
+
+def config_of(release: Release) -> dict[str, str]:
+    """Return the configs of a fauxka that follows the release like the captured broker."""
+    return {**_INTERNAL_TOPICS, **(_BEFORE_4_0 if release < (4, 0) else {})}
