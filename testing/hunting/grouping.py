@@ -74,6 +74,12 @@ class Groups:
         group = self._joined(set(marks_of(tried.trial, tried)) | set(marks_of(finding.trial, tried)))
         group.repeated.append((tried, finding))
 
+    def remove(self, tried: Tried) -> None:
+        """Remove a trial that shows no defect."""
+        for group in self._groups:
+            group.tried = [each for each in group.tried if each is not tried]
+        self._groups = [group for group in self._groups if group.tried]
+
     def not_repeated(self) -> list[Tried]:
         """Return the first trial of each group of which none was repeated."""
         return [group.tried[0] for group in self._groups if not group.repeated]

@@ -23,6 +23,7 @@ _WAITED_FOR = (Response.NONE, Response.DAMAGED)
 SLOW = Judgement(Outcome.SLOW, ("the program ended, but only after the timeout",))
 _MAY_COME = {"missing", "skipped", "not processed", "state"}
 _UNFINISHED = "the program did not end within {seconds:.0f} s, when the budget was spent"
+_ENDED_AGAIN = "the program did not end within {seconds:.0f} s, and ended in {runs} more runs"
 
 
 def kind_of_wait(trial: Trial) -> object:
@@ -41,6 +42,15 @@ def unfinished(judgement: Judgement, seconds: float) -> Judgement:
     if judgement.kinds - _MAY_COME:
         return judgement
     return Judgement(Outcome.UNFINISHED, (_UNFINISHED.format(seconds=seconds),), hits=judgement.hits)
+
+
+def ended_again(hung: Tried, runs: int) -> Tried:
+    """Return the trial that did not end before its timeout, and did in so many more runs.
+
+    On a busy machine a program needs longer; so this is no finding.
+    """
+    text = _ENDED_AGAIN.format(seconds=hung.timeout_seconds, runs=runs)
+    return replace(hung, judgement=Judgement(Outcome.UNFINISHED, (text,), hits=hung.judgement.hits))
 
 
 def slow(judgement: Judgement) -> Judgement:

@@ -29,7 +29,7 @@ from .grouping import Groups
 from .judgement import Judgement, Outcome, judge
 from .learning import TOO_SMALL_BUDGET, timeout_of
 from .options import Options
-from .patience import kind_of_wait, slow, told_apart, unfinished
+from .patience import ended_again, kind_of_wait, slow, told_apart, unfinished
 from .plan import Trial
 from .program import Program, ProgramUntil, Stoppable
 from .progress import Confirming, Progress, ShowProgress
@@ -253,6 +253,10 @@ class Trying:
         if self._show is not None:
             self._show(Confirming(str(tried.trial)))
         finding = confirmed(tried, self._repeated_once, self._repeated, self._is_slow)
+        if tried.judgement.outcome is Outcome.HUNG and finding.is_seen_once:
+            self._groups.remove(tried)
+            self.tried[self.tried.index(tried)] = ended_again(tried, finding.runs)
+            return
         finding = replace(finding, found_seconds=time.monotonic() - self._begin)
         self._groups.add_repeated(tried, finding)
         self.is_done = self._options.is_first_wanted and finding.is_certain

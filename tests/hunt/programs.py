@@ -1,5 +1,6 @@
 """Small programs that are hunted."""
 
+import time
 from contextlib import closing
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
@@ -166,3 +167,11 @@ def last_total(broker: Broker) -> int:
 def has_met_a_fault(broker: Broker) -> bool:
     """Return whether a request met the fault of a trial; the responses of a run without faults may be late."""
     return any(fault.kind != "delay" for entry in broker.journal.entries() for fault in entry.faults)
+
+
+def timeout_of_a_run() -> float:
+    """Return more seconds than a run without a fault takes on this machine, as busy as it is."""
+    started = time.monotonic()
+    with Broker() as broker:
+        idempotent(broker)
+    return 1 + 5 * (time.monotonic() - started)

@@ -26,7 +26,7 @@ from fauxka.testing.hunting.report import details_of
 from fauxka.testing.hunting.report_files import json_text, junit_text
 from fauxka.testing.hunting.report_html import report_html
 
-from .programs import QUICK, doubling, fill, has_met_a_fault, idempotent
+from .programs import QUICK, doubling, fill, has_met_a_fault, idempotent, timeout_of_a_run
 
 # Longer than any timeout of a run.
 HUNG_SECONDS_MAX = 200
@@ -168,14 +168,6 @@ def test_program_that_is_started_again_shows_whether_it_commits_too_early(
     )
 
     assert [finding.judgement.kinds for finding in result.findings] == kinds, report_text(result)
-
-
-def timeout_of_a_run() -> float:
-    """Return more seconds than a run without a fault takes on this machine, as busy as it is."""
-    started = time.monotonic()
-    with Broker() as broker:
-        idempotent(broker)
-    return 1 + 5 * (time.monotonic() - started)
 
 
 def test_a_function_that_does_not_end_is_hung_and_the_hunt_goes_on() -> None:

@@ -1,18 +1,19 @@
 """Trials that hung get more time once, and are then judged by what they do."""
 
+import threading
 import time
 from dataclasses import replace
 
 import pytest
 
-from fauxka.testing import Broker, hunt
+from fauxka.testing import Broker, hunt, report_text
 from fauxka.testing.hunting import learning, patience
 from fauxka.testing.hunting.finding import Tried
 from fauxka.testing.hunting.judgement import Damage, Judgement, Outcome
 from fauxka.testing.hunting.patience import PATIENT_SECONDS, kind_of_wait, slow, told_apart, unfinished
 from fauxka.testing.hunting.plan import Fault, Target, Trial, faults_of
 
-from .programs import idempotent
+from .programs import has_met_a_fault, idempotent, timeout_of_a_run
 
 FAULTS: list[Fault] = list(faults_of("Produce"))[:3]
 TARGETS = [Target((("api", "Produce"), ("topic", "orders")), ordinal, 2) for ordinal in range(2)]
@@ -89,3 +90,20 @@ def test_a_program_that_waits_longer_than_others_is_slow_and_no_finding(monkeypa
 
     assert [each.judgement.outcome for each in result.tried] == [Outcome.SLOW]
     assert not result.findings
+
+
+def test_what_hangs_once_and_ends_in_all_other_runs_is_no_finding() -> None:
+    ended, hung = threading.Event(), threading.Event()
+
+    def wait_once(broker: Broker) -> None:
+        idempotent(broker)
+        if has_met_a_fault(broker) and not hung.is_set():
+            hung.set()
+            ended.wait(PATIENT_SECONDS)
+
+    result = hunt(wait_once, topics=["orders"], budget=1, timeout_seconds=timeout_of_a_run())
+    ended.set()
+
+    assert [each.judgement.outcome for each in result.tried] == [Outcome.UNFINISHED]
+    assert not result.findings
+    assert "and ended in 3 more runs" in report_text(result)
