@@ -70,8 +70,8 @@ class Node(ABC):
         """Prepare a broker; `start` or `with` starts it.
 
         config: Kafka's keys, such as {"num.partitions": 3}. group.initial.rebalance.delay.ms is 0 without it.
-        as_version: the Kafka version that the broker follows, such as "4.4"; 4.3 by default. One before 4.3 changes the
-            producer rules only.
+        as_version: the Kafka version that the broker follows, such as "2.8"; 4.3 by default. It has the APIs, their
+            versions, the features and the producer rules of its release, from 2.1 to 4.4.
         clock: for timeouts and expiries; the system clock by default.
         file_system: the storage of the logs of the first node; in memory by default.
         listeners: of the first node; each further node has the same with a port that is higher by one.
