@@ -182,7 +182,12 @@ def commands() -> None:
     "assignments", "-c", "--set", multiple=True, metavar="KEY=VALUE", help="Set a Kafka configuration key. Repeatable."
 )
 @click.option("config_file", "--config", type=PATH, help="Read Kafka configuration keys from this properties file.")
-@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.3]")
+@click.option(
+    "--as-version",
+    envvar="FAUXKA_AS_VERSION",
+    metavar="VERSION",
+    help="Kafka version that the broker follows.  [default: 4.3]",
+)
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable."
 )

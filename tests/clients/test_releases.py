@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import aiokafka
 import confluent_kafka
 import pytest
 
@@ -13,6 +12,7 @@ from fauxka.protocol.api_keys import APIS
 from fauxka.testing import Broker
 
 from ..golden.capture_releases import captured_releases
+from .aiokafka_client import aiokafka
 from .client import STEP_SECONDS_MAX
 from .kafka_python_client import kafka
 

@@ -13,6 +13,7 @@ from struct import Struct
 
 from fauxka.broker.handlers import HANDLERS
 from fauxka.protocol.api_keys import APIS, Api, ApiKey
+from fauxka.protocol.apis.api import Release
 from fauxka.protocol.primitives import Writer
 
 from .drawn_requests import RequestDrawer, World
@@ -81,7 +82,7 @@ def draw_frame(seed: int, index: int, world: World, long_list_elements: int = LO
     """Return the frame of a seed at an index."""
     random = Random(f"{seed}:{index}")
     api = random.choice(_CHOICES)
-    version = random.randint(api.versions.first_advertised, api.versions.last)
+    version = random.choice(api.versions.advertised_in(RELEASE))
     if random.random() < 0.01:
         version = random.choice((-1, api.versions.last + 1, 32767))
     body = _content(random, api, version, index, RequestDrawer(random, world, long_list_elements))
@@ -106,7 +107,7 @@ def _content(random: Random, api: Api, version: int, index: int, drawer: Request
     header = HEADER.pack(api.key, version, index) + random.choice(
         CLIENT_IDS[:-1] if random.random() < 0.99 else CLIENT_IDS
     )
-    served = min(max(version, api.versions.first), api.versions.last)
+    served = min(max(version, api.versions.in_release(RELEASE)[0]), api.versions.last)
     return header + (b"\0" if is_flexible else b"") + drawer.body(api, served)
 
 
@@ -143,7 +144,7 @@ def _splice(random: Random, body: bytes) -> bytes:
     api = random.choice(_CHOICES)
     other = Writer()
     drawer = RequestDrawer(random, World(), LONG_LIST_ELEMENTS)
-    other.buffer += drawer.body(api, random.randint(api.versions.first, api.versions.last))
+    other.buffer += drawer.body(api, random.choice(api.versions.in_release(RELEASE)))
     tail = other.getvalue()
     return body[: random.randrange(len(body) + 1)] + tail[random.randrange(len(tail) + 1) :]
 
@@ -186,4 +187,6 @@ _OFTEN = (
 )
 _SERVED = tuple(APIS[key] for key in HANDLERS)
 # The broker closes the connection for the others.
+# The release of the broker, whose versions are drawn.
+RELEASE: Release = (4, 4)
 _CHOICES = (*_SERVED * 10, *APIS.values(), *(APIS[key] for key in _OFTEN for _ in range(30)))

@@ -28,7 +28,7 @@ from ..broker.blocking_client import BlockingClient
 from ..broker.server_process import ServerProcess, running_server
 from .control_topic import ControlTopic
 from .drawn_requests import TOPICS, World
-from .frames import LONG_LIST_ELEMENTS, Frame, draw_frame
+from .frames import LONG_LIST_ELEMENTS, RELEASE, Frame, draw_frame
 from .fuzzed_connection import FRAMES_OF_A_CONNECTION, FuzzedClient, Tally, WrongResponse
 from .pause_probe import Pause, PauseProbe
 from .resent_frames import Resender
@@ -43,8 +43,7 @@ SETTINGS = (
     "transaction.state.log.num.partitions=3",
     "share.coordinator.state.topic.num.partitions=3",
 )
-# The broker has all versions for which there are messages.
-NEWEST_RELEASE = ("--as-version", "4.4")
+AS_VERSION = ("--as-version", ".".join(map(str, RELEASE)))
 COMPACTED = "fuzz-compacted"
 MEMBERS = 2
 # The last version that needs no member id in the first request.
@@ -264,7 +263,7 @@ def fuzzed_broker(*, is_on_disk: bool, program: Sequence[str] | None = None) -> 
     with tempfile.TemporaryDirectory(prefix="fauxka-fuzz-") as name:
         folder = Path(name)
         arguments = ("--data-dir", str(folder / "data")) if is_on_disk else ()
-        options = (*arguments, *NEWEST_RELEASE)
+        options = (*arguments, *AS_VERSION)
         with running_server(folder, *SETTINGS, options=options, program=program) as server:
             yield server, folder
 

@@ -22,7 +22,7 @@ from fauxka.protocol.frames import FrameError
 from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import Reader
 
-from .frames import HEADER, SIZE, Frame
+from .frames import HEADER, RELEASE, SIZE, Frame
 
 # The connection sends its next frames if nothing arrives for so long: some requests wait, and some have no response.
 SILENCE_SECONDS_MAX = 0.1
@@ -215,7 +215,7 @@ def problem_of(frame: Frame, response: bytes) -> str | None:
     api = APIS.get(api_key)
     if api is None or len(response) > DECODED_BYTES_MAX:
         return None if api is not None else f"api key {api_key} is not served"
-    if version not in api.versions.supported:
+    if version not in api.versions.in_release(RELEASE):
         if api.key is not ApiKey.API_VERSIONS:
             return f"version {version} is not served"
         version = 0

@@ -281,7 +281,8 @@ import sys
 def test_modules():
     loaded = sorted(name for name in sys.modules if name.startswith("fauxka."))
     # The packages without a module of theirs.
-    assert loaded == ["fauxka.pytest_plugin", "fauxka.rare_parts", "fauxka.scenarios", "fauxka.testing"]
+    plugins = ["fauxka.pytest_plugin", "fauxka.testing.pytest_releases"]
+    assert loaded == sorted(["fauxka.rare_parts", "fauxka.scenarios", "fauxka.testing", *plugins])
 """)
 
     run_tests(run).assert_outcomes(passed=1)
