@@ -3,7 +3,7 @@
 - A partition that already has the producer's open transaction is not verified again.
 - A batch in an older epoch than the producer's last one in the partition is refused before it is verified, even if the
   producer id is no longer the one of the transactional id (tests/golden/exhausted_epochs-4.3.0.jsonl).
-- Releases before 3.6 append every transactional batch.
+- Releases before 3.6 append every transactional batch; Produce asks for the rule verifies_transactions.
 - The first batch of a transaction in a partition is verified with the coordinator before version 12 of Produce, unless
   transaction.partition.verification.enable is false: then a batch behind the end of its transaction is appended. From
   version 12 on, the first batch adds the partition to the transaction.
@@ -57,8 +57,6 @@ def join_transaction(
     accepted: the response to fill in, the partition, and its one batch.
     Raises RequestRefused if the batches have more than one producer id and epoch.
     """
-    if not context.rules.verifies_transactions:
-        return list(accepted)
     found = [(each, transactional_producer_of(each[2])) for each in accepted]
     producers = {producer for _, producer in found if producer is not None}
     if len(producers) > 1:

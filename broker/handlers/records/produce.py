@@ -119,7 +119,7 @@ async def _check_and_append(
     if not are_plain:
         _check_first_batches(context, request)
     accepted = await _accept_all(context, request, responses)
-    if not are_plain:
+    if not are_plain and context.rules.verifies_transactions:
         accepted = join_transaction(context, request.transactional_id, accepted)
     return await _append_all(context, request, accepted) if accepted else []
 
