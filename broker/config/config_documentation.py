@@ -35,6 +35,7 @@ _TOPIC_LINES = {
     "max.message.bytes": "The largest accepted batch in bytes, after compression.",
     "message.timestamp.after.max.ms": "How far the timestamp of a record may be after the broker's clock.",
     "message.timestamp.before.max.ms": "How far the timestamp of a record may be before the broker's clock.",
+    "message.timestamp.difference.max.ms": "How far the timestamp of a record may be from the broker's clock.",
     "message.timestamp.type": "Whether records keep the producer's timestamp or get the time of the append.",
     "min.cleanable.dirty.ratio": "The share of a log that must be uncleaned before the cleaner works on it.",
     "min.compaction.lag.ms": "The age below which a record is not cleaned.",
@@ -193,7 +194,7 @@ _KEYS_WITH_EFFECT = keys_with_effect()
 # The topic key whose default a broker key is, with the unit of the broker key.
 _TOPIC_KEYS_BY_SYNONYM = {
     synonym.name: (key.name, _UNITS[synonym.factor]) for key in TOPIC_KEYS.values() for synonym in key.synonyms
-}
+} | {"log.message.timestamp.difference.max.ms": ("message.timestamp.difference.max.ms", "")}
 
 
 @cache
@@ -201,7 +202,7 @@ def documentation_of(key: ConfigKey) -> str | None:
     """Return the line of a key, or None if the key has no effect."""
     match key.scope:
         case Scope.TOPIC:
-            return None if key.name in TOPIC_KEYS_WITHOUT_EFFECT else _TOPIC_LINES[key.name]
+            return None if key.name in TOPIC_KEYS_WITHOUT_EFFECT else _TOPIC_LINES.get(key.name)
         case Scope.BROKER:
             return _line_of_broker_key(key.name)
         case Scope.GROUP:

@@ -46,7 +46,8 @@ async def handle(context: RequestContext, request: DescribeConfigsRequest) -> De
                 raise KafkaError(ErrorCode.INVALID_REQUEST, TOO_MANY_ENTRIES)
             result.configs = _configs(context.node, resource, include_synonyms=request.include_synonyms)
             if request.include_documentation:
-                config_entries.add_documentation(resource.resource_type, result.configs)
+                keys = context.node.configs.keys
+                config_entries.add_documentation(keys, resource.resource_type, result.configs)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         entries_left -= len(result.configs)
