@@ -250,6 +250,7 @@ READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "delegation.token.secret.key", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
+    "errors.deadletterqueue.auto.create.topics.enable", "errors.deadletterqueue.topic.name.prefix",
     "controller.listener.names", "group.share.max.share.sessions", "group.share.max.size",
     "offsets.topic.num.partitions", "offsets.topic.replication.factor", "offsets.topic.segment.bytes",
     "replica.selector.class", "security.inter.broker.protocol", "share.coordinator.state.topic.min.isr",
@@ -264,7 +265,7 @@ READ_ELSEWHERE = {
 _EARLIER_KEYS_WITH_EFFECT = frozenset({"log.message.timestamp.difference.max.ms"})
 # Topic keys without an effect: no replication is throttled, and no log is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
-    "errors.deadletterqueue.group.enable", "follower.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
     "leader.replication.throttled.replicas", "local.retention.bytes", "local.retention.ms",
     "max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms", "remote.log.copy.disable",
     "remote.log.delete.on.disable", "remote.storage.enable", "segment.jitter.ms",

@@ -18,6 +18,7 @@ _TOPIC_LINES = {
     "compression.type": "The codec of stored batches; producer keeps the codec of each batch.",
     "compression.zstd.level": "The level of records that the broker compresses with zstd.",
     "delete.retention.ms": "How long a compacted topic keeps tombstones and transaction markers after cleaning.",
+    "errors.deadletterqueue.group.enable": "Whether share groups may write their dead letters to the topic.",
     "fauxka.generated.batch.records": "The records of a batch. The value of a record is its offset modulo this.",
     "fauxka.generated.keys": "The number of keys. The key is the number in the value modulo this; 0 for null keys.",
     "fauxka.generated.records": "The records of a partition, rounded up to whole batches.",
@@ -51,6 +52,8 @@ _TOPIC_LINES = {
 _UNITS = {1: "", 60_000: " In minutes.", 3_600_000: " In hours."}
 
 _BROKER_LINES = {
+    "errors.deadletterqueue.auto.create.topics.enable": "Whether the missing topic of a group's dead letters is created.",
+    "errors.deadletterqueue.topic.name.prefix": "The beginning of the names of all topics for dead letters.",
     "advertised.listeners": "The addresses that clients get in responses, by listener.",
     "allow.everyone.if.no.acl.found": "Whether the authorizer allows everything on a resource without any ACL.",
     "authorizer.class.name": "The authorizer that judges by ACLs; none allows everything.",
@@ -185,6 +188,8 @@ _BROKER_LINES = {
     "transactional.id.expiration.ms": "The time without a transaction after which a transactional id is deleted.",
 }
 _GROUP_LINES = {
+    "errors.deadletterqueue.copy.record.enable": "Whether a dead letter has the key and the value of its record.",
+    "errors.deadletterqueue.topic.name": "The topic for the records that a share group rejects or never accepts.",
     "share.auto.offset.reset": "Where a share group begins in a partition without a start offset.",
     "share.isolation.level": "Whether a share group reads the records of open and aborted transactions.",
 }

@@ -146,7 +146,7 @@ def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value:
 
 def add_documentation(keys: ReleaseKeys, resource_type: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
     """Add the line on its effect to each entry whose key has one. Other resource types have no documented keys."""
-    by_resource_type = {
+    by_resource_type: Mapping[int, Mapping[str, ConfigKey]] = {
         ResourceType.TOPIC: keys.topic,
         ResourceType.BROKER: keys.broker,
         ResourceType.GROUP: keys.group,

@@ -18,6 +18,7 @@ from .config_entries import CLIENT_METRICS_KEYS
 # The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
+DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 CLEANER_THREADS, CLEANER_MEMORY = "log.cleaner.threads", "log.cleaner.dedupe.buffer.size"
 CLEANER_THREAD_BYTES = 1024 * 1024
 # The numbers of threads, in the order in which Kafka checks them.
@@ -186,6 +187,9 @@ def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str,
             raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
         if isinstance(value, int):
             _check_group_bounds(config, name, value)
+        if name == DEAD_LETTER_TOPIC and text.strip().startswith("__"):
+            reason = f"{DEAD_LETTER_TOPIC}: DLQ topic name must not start with '__'"
+            raise KafkaError(ErrorCode.INVALID_CONFIG, reason)
 
 
 def _check_group_bounds(config: BrokerConfig, name: str, value: int) -> None:

@@ -36,11 +36,7 @@ KEYS_BY_RELEASE = [keys_of_release(release) for release in RELEASES]
 
 
 # Of the groups' own keys without a synonym, those that the broker does not read.
-GROUP_KEYS_WITHOUT_EFFECT = {
-    "errors.deadletterqueue.copy.record.enable",
-    "errors.deadletterqueue.topic.name",
-    "share.renew.acknowledge.enable",
-}
+GROUP_KEYS_WITHOUT_EFFECT = {"share.renew.acknowledge.enable"}
 
 
 def name_of_key(key: ConfigKey) -> str:
