@@ -267,7 +267,7 @@ _EARLIER_KEYS_WITH_EFFECT = frozenset({"log.message.timestamp.difference.max.ms"
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
     "follower.replication.throttled.replicas",
     "leader.replication.throttled.replicas", "local.retention.bytes", "local.retention.ms",
-    "max.decompressed.message.bytes", "remote.copy.lag.bytes", "remote.copy.lag.ms", "remote.log.copy.disable",
+    "remote.copy.lag.bytes", "remote.copy.lag.ms", "remote.log.copy.disable",
     "remote.log.delete.on.disable", "remote.storage.enable", "segment.jitter.ms",
 })  # fmt: skip
 

@@ -33,6 +33,7 @@ _TOPIC_LINES = {
     "index.interval.bytes": "The bytes of records between two entries of the offset index.",
     "internal.segment.bytes": "Takes the place of segment.bytes, without its lower bound; for tests.",
     "max.compaction.lag.ms": "The time after which a record can be cleaned, also below min.cleanable.dirty.ratio.",
+    "max.decompressed.message.bytes": "The largest accepted record in a compressed batch, in bytes.",
     "max.message.bytes": "The largest accepted batch in bytes, after compression.",
     "message.timestamp.after.max.ms": "How far the timestamp of a record may be after the broker's clock.",
     "message.timestamp.before.max.ms": "How far the timestamp of a record may be before the broker's clock.",
@@ -52,7 +53,7 @@ _TOPIC_LINES = {
 _UNITS = {1: "", 60_000: " In minutes.", 3_600_000: " In hours."}
 
 _BROKER_LINES = {
-    "errors.deadletterqueue.auto.create.topics.enable": "Whether the missing topic of a group's dead letters is created.",
+    "errors.deadletterqueue.auto.create.topics.enable": "Whether a missing topic for dead letters is created.",
     "errors.deadletterqueue.topic.name.prefix": "The beginning of the names of all topics for dead letters.",
     "advertised.listeners": "The addresses that clients get in responses, by listener.",
     "allow.everyone.if.no.acl.found": "Whether the authorizer allows everything on a resource without any ACL.",

@@ -135,6 +135,7 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         flush_ms=integer("flush.ms"),
         index_interval_bytes=integer("index.interval.bytes"),
         max_compaction_lag_ms=integer("max.compaction.lag.ms"),
+        max_decompressed_message_bytes=integer("max.decompressed.message.bytes"),
         max_message_bytes=max_message_bytes,
         message_timestamp_after_max_ms=timestamp_bound_of(reader, "message.timestamp.after.max.ms"),
         message_timestamp_before_max_ms=timestamp_bound_of(reader, "message.timestamp.before.max.ms"),

@@ -68,7 +68,7 @@ def _set(recorder: Recorder, case: str, group_id: str, name: str, value: str) ->
 
 def _rejected(recorder: Recorder) -> None:
     recorder.create_topic("dlq.rejected", 1, **ENABLED)
-    story = Story(recorder, "rejected", **_to("dlq.rejected"))
+    story = Story(recorder, "rejected", 1, **_to("dlq.rejected"))
     story.join()
     story.first_fetch()
     story.produce(4)
@@ -91,7 +91,7 @@ def _partitions(recorder: Recorder) -> None:
 
 def _copied(recorder: Recorder) -> None:
     recorder.create_topic("dlq.copied", 1, **ENABLED)
-    story = Story(recorder, "copied", **_to("dlq.copied"), **{COPIES.replace(".", "_"): "true"})
+    story = Story(recorder, "copied", 1, **_to("dlq.copied"), **{COPIES.replace(".", "_"): "true"})
     story.join()
     story.first_fetch()
     records = [
@@ -107,7 +107,7 @@ def _copied(recorder: Recorder) -> None:
 
 def _delivered_too_often(recorder: Recorder) -> None:
     recorder.create_topic("dlq.often", 1, **ENABLED)
-    story = Story(recorder, "often", **_to("dlq.often"), share_delivery_count_limit="2")
+    story = Story(recorder, "often", 1, **_to("dlq.often"), share_delivery_count_limit="2")
     story.join()
     story.first_fetch()
     story.produce(1)
@@ -123,6 +123,7 @@ def _locks_that_end(recorder: Recorder) -> None:
     story = Story(
         recorder,
         "locks",
+        1,
         **_to("dlq.locks"),
         share_delivery_count_limit="2",
         share_record_lock_duration_ms=str(LOCK_MS),
@@ -138,7 +139,7 @@ def _locks_that_end(recorder: Recorder) -> None:
 
 
 def _created(recorder: Recorder) -> None:
-    story = Story(recorder, "created", **_to("dlq.created"))
+    story = Story(recorder, "created", 1, **_to("dlq.created"))
     story.join()
     story.first_fetch()
     story.produce(1)
@@ -160,7 +161,7 @@ def _not_written(recorder: Recorder) -> None:
     recorder.create_topic("queue", 1, **ENABLED)
     recorder.create_topic("dlq.last", 1, **ENABLED)
     for group_id, topic in (("to-plain", "dlq.plain"), ("without-prefix", "queue"), ("to-last", "dlq.last")):
-        story = Story(recorder, group_id, **_to(topic))
+        story = Story(recorder, group_id, 1, **_to(topic))
         story.join()
         story.first_fetch()
         story.produce(1)
