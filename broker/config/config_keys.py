@@ -152,7 +152,7 @@ NODE_ID = "node.id"
 
 
 class ReleaseKeys(NamedTuple):
-    """The keys of one release, by name in alphabetical order."""
+    """The keys of one release, by name."""
 
     release: Release
     broker: Mapping[str, ConfigKey]
@@ -237,11 +237,22 @@ def keys_of_release(release: Release) -> ReleaseKeys:
     if release >= NEWEST_RELEASE:
         return NEWEST_KEYS
     known = max(release, config.config_history.RELEASES[0])
-    broker = keys_of(Scope.BROKER, (*rows_of("broker", known), *OWN_ROWS, *AUTHORIZER_ROWS))
+    broker = _keys_in(Scope.BROKER, BROKER_KEYS, known)
     # Before 2.8 the name was broker.id. The broker reads the new one in every release.
     broker.setdefault(NODE_ID, BROKER_KEYS[NODE_ID]._replace(is_internal=True))
-    topic = keys_of(Scope.TOPIC, (*rows_of("topic", known), *OWN_TOPIC_ROWS))
-    return ReleaseKeys(release, broker, topic, keys_of(Scope.GROUP, rows_of("group", known)))
+    topic, group = _keys_in(Scope.TOPIC, TOPIC_KEYS, known), _keys_in(Scope.GROUP, GROUP_KEYS, known)
+    return ReleaseKeys(release, broker, topic, group)
+
+
+def _keys_in(scope: Scope, newest: Mapping[str, ConfigKey], release: Release) -> dict[str, ConfigKey]:
+    """Return the keys of a release. newest: those of the newest one, most of which are the same."""
+    history = config.config_history
+    since = history.SINCE[scope.value]
+    keys = {name: key for name, key in newest.items() if since.get(name, release) <= release}
+    earlier = keys_of(
+        scope, (row for first, last, row in history.EARLIER_ROWS[scope.value] if first <= release <= last)
+    )
+    return dict(sorted((keys | earlier).items())) if earlier else keys
 
 
 def default_keys() -> ReleaseKeys:
