@@ -48,7 +48,9 @@ class Cluster:
         file_faults: creates the fault injector of the files; none by default.
         """
         self.clock = clock or AdjustableClock()
-        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config), emulated_version)
+        version = emulated_version or EmulatedVersion.latest()
+        config = config.in_release(version.release)
+        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config), version)
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []

@@ -33,6 +33,8 @@ _LOSSES: dict[_Loss, Close | Reset | Drop] = {"close": Close(), "reset": Reset()
 # Long enough for later requests to overtake, short against a client's request timeout.
 _OVERTAKEN_MS = 500
 _PRODUCE = "Produce"
+# The version of ApiVersions in which a client names the cluster and the node that it expects.
+_FIRST_WITH_CLUSTER_ID = 5
 
 
 class Recipes(RecipeUser[Handle]):
@@ -124,6 +126,11 @@ class Recipes(RecipeUser[Handle]):
     def rejected_login(self, **chosen: Unpack[RequestSelection]) -> At:
         """Reject the token of a client that authenticates, as that of an unknown user, and close the connection."""
         return "received", Error(error="SASL_AUTHENTICATION_FAILED")
+
+    @recipe(Group.ERRORS, "Misroute the next connection", api="ApiVersions", api_version=_FIRST_WITH_CLUSTER_ID)
+    def misrouted(self, **chosen: Unpack[RequestSelection]) -> At:
+        """Respond with REBOOTSTRAP_REQUIRED to a client of Kafka 4.4, as a node of another cluster does (KIP-1242)."""
+        return "received", Error(error="REBOOTSTRAP_REQUIRED")
 
     @recipe(Group.CRASHES, "Crash after the append", api=_PRODUCE)
     def crash_after_append(self, restart_after_ms: int | None = 0, **chosen: Unpack[RequestSelection]) -> At:

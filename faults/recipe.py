@@ -107,7 +107,8 @@ class RecipeUser(ABC, Generic[Handle]):
 class Recipe(Generic[Parameters]):
     """A recipe, as a descriptor: the method of a RecipeUser that uses it.
 
-    group, label: of the button on the page. api: that of the rule, unless another one is chosen. times: of the rule.
+    group, label: of the button on the page. api, api_version: those of the rule, unless others are chosen.
+    times: of the rule.
     shown: the values on the page for arguments without a default.
     """
 
@@ -115,6 +116,7 @@ class Recipe(Generic[Parameters]):
     group: Group
     label: str
     api: str | None = None
+    api_version: int | None = None
     times: int | None = 1
     shown: Mapping[str, object] = field(default_factory=dict[str, object])
 
@@ -131,6 +133,12 @@ class Recipe(Generic[Parameters]):
     def name(self) -> str:
         """The name of the method."""
         return self.declare.__name__
+
+    @property
+    def match(self) -> dict[str, object]:
+        """The fields of Match that the rule has unless others are chosen."""
+        fields = {"api": self.api, "api_version": self.api_version}
+        return {name: value for name, value in fields.items() if value is not None}
 
     @property
     def effect(self) -> str:
@@ -165,8 +173,9 @@ def recipe(
     label: str,
     *,
     api: str | None = None,
+    api_version: int | None = None,
     times: int | None = 1,
     **shown: object,
 ) -> Callable[[Callable[Concatenate[Any, Parameters], At]], Recipe[Parameters]]:
     """Make a recipe of a function from its arguments to a point and an action. See Recipe."""
-    return lambda declare: Recipe(declare, group, label, api, times, shown)
+    return lambda declare: Recipe(declare, group, label, api, api_version, times, shown)

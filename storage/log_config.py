@@ -9,6 +9,8 @@ from ..protocol.batches.record_batch import Compression, TimestampType
 
 # Java's Long.MAX_VALUE, which Kafka's defaults use for "no bound".
 LONG_MAX = 2**63 - 1
+# The default of max.decompressed.message.bytes: no limit but that of arrays in Java.
+DECOMPRESSED_MESSAGE_BYTES_MAX = 2**31 - 1 - 8
 
 
 class CleanupPolicy(Enum):
@@ -74,6 +76,7 @@ class LogConfig:
     flush_ms: int = LONG_MAX
     index_interval_bytes: int = 4096
     max_compaction_lag_ms: int = LONG_MAX
+    max_decompressed_message_bytes: int = DECOMPRESSED_MESSAGE_BYTES_MAX
     max_message_bytes: int = 1_048_588
     message_timestamp_after_max_ms: int = 3_600_000
     message_timestamp_before_max_ms: int = LONG_MAX

@@ -29,6 +29,7 @@ from ..protocol.sequences import MAX_SEQUENCE
 from .append_refused import AppendRefused
 from .append_result import AppendResult, append_result
 from .coordinator_batch import CoordinatorBatch, first_offset_of
+from .decompressed_limit import validator_of
 from .deleted_files import DeletedFiles
 from .deleted_records import DeletedRecords, DeletionCause, Deletions
 from .leader_epoch_cache import EpochEndOffset
@@ -38,7 +39,7 @@ from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
 from .log_loader import NEW_LOG, LoadState, LogLoader, LogLocation
 from .log_retention import count_before_log_start, count_expired, count_over_size, requested_log_start
-from .log_validator import LogValidator, ValidatedBatch
+from .log_validator import ValidatedBatch
 from .producers.producer_append_info import check_producer, duplicate_result, entry_after, is_next_in_order
 from .producers.producer_replay import aborted_transaction, replay_batch
 from .producers.producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
@@ -66,7 +67,7 @@ class PartitionLog:
         self.topic_partition = partition_folder(location.topic_name, location.partition)
         self._file_system = location.file_system
         self._config = config
-        self._validator = LogValidator(self.topic_partition, config, rules=self.rules)
+        self._validator = validator_of(self.topic_partition, config, rules=self.rules)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         loader = LogLoader(location.file_system, self.topic_partition, config, location.emulated_version, now_ms=now_ms)
         loaded = loader.load(state)
@@ -109,7 +110,7 @@ class PartitionLog:
     @config.setter
     def config(self, config: LogConfig) -> None:
         self._config = config
-        self._validator = LogValidator(self.topic_partition, config, rules=self.rules)
+        self._validator = validator_of(self.topic_partition, config, rules=self.rules)
         self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         self.producers.expiration_ms = config.producer_id_expiration_ms
         self.flushes.apply_config(config, self.log_end_offset)
@@ -143,7 +144,7 @@ class PartitionLog:
         It is the one method that a thread may call: it depends on the configs of the log, and on nothing that changes.
         pause: lets other threads run.
         """
-        validator = LogValidator(self.topic_partition, self._config, pause, rules=self.rules)
+        validator = validator_of(self.topic_partition, self._config, pause, rules=self.rules)
         timestamps_ahead_ms = 0 if self._is_append_time else ahead_ms
         return validator.validate(records, now_ms - timestamps_ahead_ms, self.log_start_offset)
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .broker import Broker
+from .cluster_arguments import keys_of
 from .config_entries import ConfigEntry, config_entries
 
 
@@ -40,7 +41,7 @@ class Configuration:
         Raises ConfigError and UnknownConfigKey as Broker does.
         """
         of_nodes = None if racks is None else tuple(racks)
-        return cls(tuple(sorted(config_entries(config).items())), as_version, nodes, of_nodes)
+        return cls(tuple(sorted(config_entries(config, keys_of(as_version)).items())), as_version, nodes, of_nodes)
 
     def __str__(self) -> str:
         """Return the keys as in a properties file, the version, and the nodes if there are several."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from .. import testing
 from ..broker.config.broker_config import BrokerConfig
+from ..broker.config.config_keys import ReleaseKeys, default_keys, keys_of_release
 from ..broker.config.config_sources import take_listener_entries
 from ..broker.lifecycle.cluster_builder import ClusterDescription, parse_version
 from ..broker.lifecycle.storage_options import StorageOptions
@@ -31,21 +32,26 @@ CONFIG_DEFAULTS = {
 
 
 def describe(
-    config: Mapping[str, ConfigEntry] | None, security: ClientSecurity | None, listeners: Sequence[ListenerConfig]
+    config: Mapping[str, ConfigEntry] | None,
+    security: ClientSecurity | None,
+    listeners: Sequence[ListenerConfig],
+    as_version: object = None,
 ) -> ClusterDescription:
     """Return the description of a cluster of one node in memory. Raises ConfigError.
 
+    as_version: the release of Kafka that it follows, as a text; the default one by default.
     security: see security_of. listeners: plain ones. With security it has a listener on a free port instead, unless
     the first of them has the name of the protocol.
     """
+    keys = keys_of(as_version)
     protocol = SecurityProtocol.PLAINTEXT if security is None else security.protocol
     if security is not None and protocol.value not in [each.name for each in listeners[:1]]:
         listeners = [ListenerConfig(protocol.value, port=0)]
     of_listener = {} if security is None else security.config_defaults
-    entries = {**CONFIG_DEFAULTS, **of_listener, **config_entries(config)}
+    entries = {**CONFIG_DEFAULTS, **of_listener, **config_entries(config, keys)}
     listener_entries = take_listener_entries(entries)
     return ClusterDescription(
-        config=BrokerConfig.from_entries(entries),
+        config=BrokerConfig.from_entries(entries, keys),
         listeners=listeners,
         protocols={
             each.name: protocol if each.name == protocol.value else SecurityProtocol.PLAINTEXT for each in listeners
@@ -53,7 +59,14 @@ def describe(
         listener_entries=listener_entries,
         users={} if security is None else security.users,
         file_faults=FileFaultInjector,
+        emulated_version=version_of(as_version),
     )
+
+
+def keys_of(as_version: object) -> ReleaseKeys:
+    """Return the config keys of a version, or of the default one. Raises ConfigError."""
+    version = version_of(as_version)
+    return default_keys() if version is None else keys_of_release(version.release)
 
 
 def version_of(as_version: object) -> EmulatedVersion | None:

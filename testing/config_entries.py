@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ..broker.config.config_keys import LISTENER_PREFIX
+from ..broker.config.config_keys import LISTENER_PREFIX, ReleaseKeys
 from ..broker.config.config_sources import refuse_unknown
 from ..broker.config.config_types import ConfigError, text_of
 
@@ -13,9 +13,10 @@ from ..broker.config.config_types import ConfigError, text_of
 ConfigEntry = str | bool | int | float | list[str]
 
 
-def config_entries(config: Mapping[str, ConfigEntry] | None) -> dict[str, str]:
+def config_entries(config: Mapping[str, ConfigEntry] | None, keys: ReleaseKeys) -> dict[str, str]:
     """Return the text of each config: "true" for True, "3" for 3, "a,b" for ["a", "b"].
 
+    keys: those of the broker's release.
     Raises UnknownConfigKey for a key that does not exist, ConfigError for a value of another type.
     """
     given = cast("object", config)
@@ -23,14 +24,14 @@ def config_entries(config: Mapping[str, ConfigEntry] | None) -> dict[str, str]:
         return {}
     if not isinstance(given, Mapping):
         raise ConfigError(f"config: expected a dict of Kafka's keys, got {_shown(given)}")
-    return {_key(name): _text(name, value) for name, value in cast("Mapping[object, object]", given).items()}
+    return {_key(name, keys): _text(name, value) for name, value in cast("Mapping[object, object]", given).items()}
 
 
-def _key(name: object) -> str:
+def _key(name: object, keys: ReleaseKeys) -> str:
     if not isinstance(name, str):
         raise ConfigError(f"config: expected Kafka's keys as texts, got the key {_shown(name)}")
     if not name.startswith(LISTENER_PREFIX):
-        refuse_unknown(name)
+        refuse_unknown(name, keys)
     return name
 
 

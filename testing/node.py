@@ -18,7 +18,7 @@ from ..broker.network.listeners import ListenerConfig
 from ..broker.runtime.clock import AdjustableClock
 from ..security.security_protocol import SecurityProtocol
 from ..storage.file_systems.file_system import FileSystem
-from .cluster_arguments import describe, find_path, security_of, storage_of, version_of
+from .cluster_arguments import describe, find_path, security_of, storage_of
 from .config_entries import ConfigEntry
 from .errors import BrokerStateError
 
@@ -87,13 +87,12 @@ class Node(ABC):
         """
         self._security = security_of(security_protocol, users, tls_dir)
         description = replace(
-            describe(config, self._security, listeners),
+            describe(config, self._security, listeners, as_version),
             nodes=check_nodes(nodes, racks),
             tls_dir=find_path("tls_dir", tls_dir),
             storage=storage_of(data_dir, import_logs),
             file_system=file_system,
             clock=clock,
-            emulated_version=version_of(as_version),
         )
         built = build_cluster(description)
         self.cluster, self._securities = built.cluster, built.securities

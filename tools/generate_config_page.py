@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
 from fauxka.broker.config.config_documentation import documentation_of
-from fauxka.broker.config.config_keys import BROKER_KEYS, OWN_PREFIX, TOPIC_KEYS, ConfigKey
+from fauxka.broker.config.config_keys import BROKER_KEYS, OWN_DEFAULTS, OWN_PREFIX, TOPIC_KEYS, ConfigKey
 from fauxka.broker.config.config_types import ConfigType
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
@@ -80,9 +80,10 @@ def table(keys: Iterable[ConfigKey]) -> str:
 
 def default_of(key: ConfigKey) -> str:
     """Return the default as Markdown."""
-    if key.default is None:
+    default = OWN_DEFAULTS.get(key.name, key.default)
+    if default is None:
         return "none"
-    return f"`{key.default}`" if key.default else "empty"
+    return f"`{default}`" if default else "empty"
 
 
 def allowed(key: ConfigKey) -> str:

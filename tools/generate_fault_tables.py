@@ -107,7 +107,8 @@ def recipe_rows() -> Iterator[tuple[str, ...]]:
     yield "recipe", "rule", "effect"
     for recipe in RECIPES.values():
         rule: FaultRule = getattr(recipes, recipe.name)(**recipe.shown)
-        of = f" of {recipe.api}" if recipe.api else ""
+        version = "" if recipe.api_version is None else f" {recipe.api_version}"
+        of = f" of {recipe.api}{version}" if recipe.api else ""
         yield code(call_of(recipe)), f"`{kind_of(rule.action)}` at {rule.point}{of}", recipe.effect
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ...broker.config.broker_config import BrokerConfig
-from ...broker.config.config_keys import TOPIC_KEYS
 from ...broker.config.config_types import ConfigError
 from ...broker.handlers.topics.create_topics import NOT_GIVEN, create_topics
 from ...broker.handlers.topics.delete_topics import delete_topics
@@ -96,8 +95,8 @@ def _check_configs(config: BrokerConfig, configs: dict[str, str]) -> None:
         try:
             validate_topic_configs(config, {name: text})
         except ConfigError as error:
-            is_known = name in TOPIC_KEYS
-            allowed = "a value that Kafka accepts" if is_known else f"the topic configs {', '.join(sorted(TOPIC_KEYS))}"
+            keys = config.keys.topic
+            allowed = "a value that Kafka accepts" if name in keys else f"the topic configs {', '.join(sorted(keys))}"
             message = f"{ErrorCode.INVALID_CONFIG.name}: {error}"
             raise CallError(400, message, field=f"configs.{name}", value=text, allowed=allowed) from error
 

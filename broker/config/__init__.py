@@ -8,6 +8,7 @@ from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import config_documentation as config_documentation
+    from . import config_history as config_history
     from . import config_sources as config_sources
 else:
     __getattr__ = part_loader(__name__)

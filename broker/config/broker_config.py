@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Generic, TypeVar, overload
 
-from .config_keys import BROKER_KEYS, TOPIC_KEYS, broker_key_of
-from .config_types import ConfigValue
+from ...protocol.apis.api import Release
+from .config_keys import BROKER_KEYS, NODE_ID, TOPIC_KEYS, ReleaseKeys, default_keys, keys_of_release
+from .config_types import ConfigType, ConfigValue, parse_value
 from .connection_overrides import check_connection_limits
 
 T = TypeVar("T")
@@ -131,47 +132,66 @@ class BrokerConfig:
     record_validation = Setting("fauxka.record.validation", str)
     response_delay_ms = Setting("fauxka.response.delay.ms", int)
 
-    def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue]) -> None:
-        """Use from_entries. entries: the text of each key that is set. values: the same, parsed."""
+    def __init__(self, entries: Mapping[str, str], values: Mapping[str, ConfigValue], keys: ReleaseKeys) -> None:
+        """Use from_entries. entries: the text of each key that is set. values: the same, parsed.
+
+        keys: those of the broker's release.
+        """
         self.entries = entries
         self._values = values
+        self.keys = keys
 
     def __deepcopy__(self, memo: object) -> BrokerConfig:
         """Return the configs themselves, because they never change."""
         return self
 
     @classmethod
-    def from_entries(cls, entries: Mapping[str, str]) -> BrokerConfig:
+    def from_entries(cls, entries: Mapping[str, str], keys: ReleaseKeys | None = None) -> BrokerConfig:
         """Parse entries: the text of each broker key. A topic key (retention.ms) is not a broker key.
 
-        Raises UnknownConfigKey for a key that neither Kafka nor fauxka has, ConfigError for a value that Kafka refuses.
+        keys: those of the broker's release; of the default release by default.
+        Raises UnknownConfigKey for a key that neither the release nor fauxka has, ConfigError for a value that Kafka
+        refuses.
         """
+        keys = keys or default_keys()
         given = dict(entries)
         if "broker.id" in given:
             # The older name of node.id (AbstractKafkaConfig.populateSynonyms).
-            given.setdefault("node.id", given["broker.id"])
-        values = {name: broker_key_of(name).parse(text) for name, text in given.items()}
+            given.setdefault(NODE_ID, given["broker.id"])
+        values = {name: keys.broker_key_of(name).parse(text) for name, text in given.items()}
         check_connection_limits(values.get("max.connections.per.ip"), values.get("max.connections.per.ip.overrides"))
-        return cls(given, values)
+        return cls(given, values, keys)
 
     def with_entries(self, changes: Mapping[str, str | None]) -> BrokerConfig:
         """Return these configs with changes; None resets a key to its default. Raises as from_entries."""
         merged: dict[str, str | None] = {**self.entries, **changes}
-        return BrokerConfig.from_entries({name: text for name, text in merged.items() if text is not None})
+        return BrokerConfig.from_entries({name: text for name, text in merged.items() if text is not None}, self.keys)
+
+    def in_release(self, release: Release) -> BrokerConfig:
+        """Return these configs with the keys of a release. Raises as from_entries."""
+        keys = keys_of_release(release)
+        return self if keys is self.keys else BrokerConfig.from_entries(self.entries, keys)
 
     def is_set(self, name: str) -> bool:
         """Return whether the key is set explicitly."""
         return name in self._values
 
     def value_of(self, name: str) -> ConfigValue:
-        """Return the value of a broker key, or its default; raises UnknownConfigKey."""
+        """Return the value of a broker key, or its default; raises UnknownConfigKey.
+
+        A key of the newest release that this release lacks has the value of a broker without it.
+        """
         if name in self._values:
             return self._values[name]
-        return broker_key_of(name).default_value
+        if name not in self.keys.broker and name in _EARLIER_NAMES:
+            return self.value_of(_EARLIER_NAMES[name])
+        return self.keys.readable_broker_key(name).default_value
 
     def list_of(self, name: str) -> list[str]:
-        """Return the value of a broker key that is a list."""
+        """Return the value of a broker key that is a list, or that is one since a later release."""
         value = self.value_of(name)
+        if isinstance(value, str):
+            value = parse_value(name, ConfigType.LIST, value)
         assert isinstance(value, list), f"{name} is {value!r}"
         return value
 
@@ -196,12 +216,14 @@ class BrokerConfig:
     @property
     def log_directory(self) -> str:
         """The folder that DescribeLogDirs returns without a data folder. Nothing is written there."""
-        for value in (self.value_of("log.dirs"), self.value_of("log.dir")):
-            if isinstance(value, list) and value:
-                return value[0]
-        raise AssertionError("log.dir has a default")
+        names = ("log.dirs", "log.dir")
+        folders = next((found for name in names if self.value_of(name) and (found := self.list_of(name))), None)
+        assert folders is not None, "log.dir has a default"
+        return folders[0]
 
 
+# The key that had the meaning of another one until that came.
+_EARLIER_NAMES = {"producer.id.expiration.ms": "transactional.id.expiration.ms"}
 # Each has a minimum and a maximum for the configs of single groups; coordinators/share/settings.py reads them.
 _SHARE_GROUP_NAMES = (
     "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
@@ -228,6 +250,7 @@ READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "delegation.token.secret.key", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
+    "errors.deadletterqueue.auto.create.topics.enable", "errors.deadletterqueue.topic.name.prefix",
     "controller.listener.names", "group.share.max.share.sessions", "group.share.max.size",
     "offsets.topic.num.partitions", "offsets.topic.replication.factor", "offsets.topic.segment.bytes",
     "replica.selector.class", "security.inter.broker.protocol", "share.coordinator.state.topic.min.isr",
@@ -238,11 +261,14 @@ READ_ELSEWHERE = {
     "share.coordinator.snapshot.update.records.per.snapshot",
     "listener.security.protocol.map", *_LISTENER_KEYS,
 }  # fmt: skip
+# Keys of earlier releases with an effect.
+_EARLIER_KEYS_WITH_EFFECT = frozenset({"log.message.timestamp.difference.max.ms"})
 # Topic keys without an effect: no replication is throttled, and no log is in remote storage.
 TOPIC_KEYS_WITHOUT_EFFECT = frozenset({
-    "follower.replication.throttled.replicas", "leader.replication.throttled.replicas",
-    "local.retention.bytes", "local.retention.ms", "remote.log.copy.disable", "remote.log.delete.on.disable",
-    "remote.storage.enable", "segment.jitter.ms",
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas", "local.retention.bytes", "local.retention.ms",
+    "remote.copy.lag.bytes", "remote.copy.lag.ms", "remote.log.copy.disable",
+    "remote.log.delete.on.disable", "remote.storage.enable", "segment.jitter.ms",
 })  # fmt: skip
 
 
@@ -260,8 +286,10 @@ def keys_with_effect() -> frozenset[str]:
         if name not in TOPIC_KEYS_WITHOUT_EFFECT
         for synonym in key.synonyms
     }
-    return frozenset(own | topics | READ_ELSEWHERE)
+    return frozenset(own | topics | READ_ELSEWHERE | _EARLIER_KEYS_WITH_EFFECT)
 
 
 assert TOPIC_KEYS.keys() >= TOPIC_KEYS_WITHOUT_EFFECT, "a topic key that Kafka does not have"
-assert keys_with_effect() <= BROKER_KEYS.keys(), "an attribute of BrokerConfig names a key that Kafka does not have"
+assert keys_with_effect() - _EARLIER_KEYS_WITH_EFFECT <= BROKER_KEYS.keys(), (
+    "an attribute of BrokerConfig names a key that Kafka does not have"
+)

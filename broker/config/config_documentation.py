@@ -18,6 +18,7 @@ _TOPIC_LINES = {
     "compression.type": "The codec of stored batches; producer keeps the codec of each batch.",
     "compression.zstd.level": "The level of records that the broker compresses with zstd.",
     "delete.retention.ms": "How long a compacted topic keeps tombstones and transaction markers after cleaning.",
+    "errors.deadletterqueue.group.enable": "Whether share groups may write their dead letters to the topic.",
     "fauxka.generated.batch.records": "The records of a batch. The value of a record is its offset modulo this.",
     "fauxka.generated.keys": "The number of keys. The key is the number in the value modulo this; 0 for null keys.",
     "fauxka.generated.records": "The records of a partition, rounded up to whole batches.",
@@ -32,9 +33,11 @@ _TOPIC_LINES = {
     "index.interval.bytes": "The bytes of records between two entries of the offset index.",
     "internal.segment.bytes": "Takes the place of segment.bytes, without its lower bound; for tests.",
     "max.compaction.lag.ms": "The time after which a record can be cleaned, also below min.cleanable.dirty.ratio.",
+    "max.decompressed.message.bytes": "The largest accepted record in a compressed batch, in bytes.",
     "max.message.bytes": "The largest accepted batch in bytes, after compression.",
     "message.timestamp.after.max.ms": "How far the timestamp of a record may be after the broker's clock.",
     "message.timestamp.before.max.ms": "How far the timestamp of a record may be before the broker's clock.",
+    "message.timestamp.difference.max.ms": "How far the timestamp of a record may be from the broker's clock.",
     "message.timestamp.type": "Whether records keep the producer's timestamp or get the time of the append.",
     "min.cleanable.dirty.ratio": "The share of a log that must be uncleaned before the cleaner works on it.",
     "min.compaction.lag.ms": "The age below which a record is not cleaned.",
@@ -50,6 +53,8 @@ _TOPIC_LINES = {
 _UNITS = {1: "", 60_000: " In minutes.", 3_600_000: " In hours."}
 
 _BROKER_LINES = {
+    "errors.deadletterqueue.auto.create.topics.enable": "Whether a missing topic for dead letters is created.",
+    "errors.deadletterqueue.topic.name.prefix": "The beginning of the names of all topics for dead letters.",
     "advertised.listeners": "The addresses that clients get in responses, by listener.",
     "allow.everyone.if.no.acl.found": "Whether the authorizer allows everything on a resource without any ACL.",
     "authorizer.class.name": "The authorizer that judges by ACLs; none allows everything.",
@@ -184,6 +189,8 @@ _BROKER_LINES = {
     "transactional.id.expiration.ms": "The time without a transaction after which a transactional id is deleted.",
 }
 _GROUP_LINES = {
+    "errors.deadletterqueue.copy.record.enable": "Whether a dead letter has the key and the value of its record.",
+    "errors.deadletterqueue.topic.name": "The topic for the records that a share group rejects or never accepts.",
     "share.auto.offset.reset": "Where a share group begins in a partition without a start offset.",
     "share.isolation.level": "Whether a share group reads the records of open and aborted transactions.",
 }
@@ -193,7 +200,7 @@ _KEYS_WITH_EFFECT = keys_with_effect()
 # The topic key whose default a broker key is, with the unit of the broker key.
 _TOPIC_KEYS_BY_SYNONYM = {
     synonym.name: (key.name, _UNITS[synonym.factor]) for key in TOPIC_KEYS.values() for synonym in key.synonyms
-}
+} | {"log.message.timestamp.difference.max.ms": ("message.timestamp.difference.max.ms", "")}
 
 
 @cache
@@ -201,7 +208,7 @@ def documentation_of(key: ConfigKey) -> str | None:
     """Return the line of a key, or None if the key has no effect."""
     match key.scope:
         case Scope.TOPIC:
-            return None if key.name in TOPIC_KEYS_WITHOUT_EFFECT else _TOPIC_LINES[key.name]
+            return None if key.name in TOPIC_KEYS_WITHOUT_EFFECT else _TOPIC_LINES.get(key.name)
         case Scope.BROKER:
             return _line_of_broker_key(key.name)
         case Scope.GROUP:

@@ -1,12 +1,21 @@
-"""All config keys: those of Kafka, and those of fauxka under "fauxka."."""
+"""The config keys of each release: those of Kafka, and those of fauxka under "fauxka.".
+
+1. config_table.py has the keys of the newest release. config_history.py has what differs in the others; it is loaded
+   for a broker of another release only.
+2. Clients and users can set the keys of their release, and see these. The broker itself reads every key of the newest
+   release: a key that its release lacks has a fixed value (`ReleaseKeys.readable`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
+from ...protocol.apis.api import DEFAULT_RELEASE, Release
 from ...protocol.similar_names import find_similar
+from .. import config
 from . import config_table
 from .config_types import ConfigType, ConfigValue, UnknownConfigKey, parse_value
 from .config_validators import check_value
@@ -104,7 +113,7 @@ AUTHORIZER_ROWS: tuple[config_table.Row, ...] = (
     ("super.users", "STRING", "", "", "read-only", "", True),
 )
 
-# Defaults for keys that Kafka requires in server.properties.
+# The values of keys that server.properties must have in Kafka, where they are not set.
 OWN_DEFAULTS = {"node.id": "1", "process.roles": "broker,controller", "controller.listener.names": "CONTROLLER"}
 
 
@@ -116,7 +125,7 @@ def keys_of(scope: Scope, rows: Iterable[config_table.Row]) -> dict[str, ConfigK
             scope=scope,
             name=name,
             config_type=ConfigType[type_name],
-            default=OWN_DEFAULTS.get(name, default),
+            default=default,
             validation=validation,
             dynamic_mode=mode,
             synonyms=tuple(synonym_of(text) for text in synonyms.split()),
@@ -131,22 +140,124 @@ def synonym_of(text: str) -> Synonym:
     return Synonym(name, int(factor))
 
 
+# The release of config_table.py, and its keys.
+NEWEST_RELEASE: Release = (4, 4)
 BROKER_KEYS = keys_of(Scope.BROKER, (*config_table.BROKER_ROWS, *OWN_ROWS, *AUTHORIZER_ROWS))
 TOPIC_KEYS = keys_of(Scope.TOPIC, (*config_table.TOPIC_ROWS, *OWN_TOPIC_ROWS))
 GROUP_KEYS = keys_of(Scope.GROUP, config_table.GROUP_ROWS)
 
-
-def broker_key_of(name: str) -> ConfigKey:
-    """Return the broker key of that name. Raises UnknownConfigKey."""
-    key = BROKER_KEYS.get(name)
-    if key is None:
-        raise UnknownConfigKey(f"Unknown configuration {name}")
-    return key
+# What a broker does whose release lacks the key, where it is not the default of the newest release.
+_VALUES_OF_LACKED_KEYS = {"log.message.timestamp.after.max.ms": str(2**63 - 1)}
+NODE_ID = "node.id"
 
 
-def find_broker_key(name: str) -> ConfigKey | None:
-    """Return the broker key of that name, or None. listener.name.NAME.KEY is KEY of one listener."""
-    return BROKER_KEYS.get(base_name_of(name))
+class ReleaseKeys(NamedTuple):
+    """The keys of one release, by name."""
+
+    release: Release
+    broker: Mapping[str, ConfigKey]
+    topic: Mapping[str, ConfigKey]
+    group: Mapping[str, ConfigKey]
+
+    def broker_key_of(self, name: str) -> ConfigKey:
+        """Return the broker key of that name. Raises UnknownConfigKey."""
+        key = self.broker.get(name)
+        if key is None:
+            raise UnknownConfigKey(f"Unknown configuration {name}{self.hint_at_release(name)}")
+        return key
+
+    def topic_key_of(self, name: str) -> ConfigKey:
+        """Return the topic key of that name. Raises UnknownConfigKey with Kafka's message (LogConfig.validateNames)."""
+        key = self.topic.get(name)
+        if key is None:
+            raise UnknownConfigKey(f"Unknown topic config name: {name}")
+        return key
+
+    def find_broker_key(self, name: str) -> ConfigKey | None:
+        """Return the broker key of that name, or None. listener.name.NAME.KEY is KEY of one listener."""
+        return self.broker.get(base_name_of(name))
+
+    def readable_broker_key(self, name: str) -> ConfigKey:
+        """Return the broker key as the broker reads it, also if the release lacks it. Raises UnknownConfigKey."""
+        found = self.broker.get(name)
+        if found is None and name in BROKER_KEYS:
+            key = BROKER_KEYS[name]
+            found = key._replace(default=_VALUES_OF_LACKED_KEYS.get(name, key.default))
+        if found is None:
+            return self.broker_key_of(name)
+        return found._replace(default=OWN_DEFAULTS[name]) if name in OWN_DEFAULTS else found
+
+    def readable_topic_key(self, name: str) -> ConfigKey:
+        """Return the topic key as the broker reads it, also if the release lacks it. Raises UnknownConfigKey."""
+        return self.topic_key_of(name) if name in self.topic or name not in TOPIC_KEYS else TOPIC_KEYS[name]
+
+    def find_similar_key(self, name: str) -> str | None:
+        """Return the broker key that the user may have meant, or None; for a topic key, the one with its default."""
+        if name in self.topic and self.topic[name].synonyms:
+            return self.topic[name].synonyms[0].name
+        return find_similar(name, self.broker)
+
+    def hint_at_release(self, name: str) -> str:
+        """Return the end of a message on an unknown broker key: in which releases it exists; "" if in none."""
+        if name in self.broker:
+            return ""
+        spans = _releases_with("broker", name)
+        if not spans:
+            return ""
+        first, last = (".".join(map(str, release)) for release in (spans[0], spans[-1]))
+        return f": Kafka {'.'.join(map(str, self.release))} does not have it, Kafka {first} to {last} do"
+
+
+def _releases_with(scope: str, name: str) -> list[Release]:
+    return [
+        release for release in config.config_history.RELEASES if any(row[0] == name for row in rows_of(scope, release))
+    ]
+
+
+_NEWEST_ROWS: Mapping[str, tuple[config_table.Row, ...]] = {
+    "broker": config_table.BROKER_ROWS,
+    "topic": config_table.TOPIC_ROWS,
+    "group": config_table.GROUP_ROWS,
+}
+NEWEST_KEYS = ReleaseKeys(NEWEST_RELEASE, BROKER_KEYS, TOPIC_KEYS, GROUP_KEYS)
+
+
+def rows_of(scope: str, release: Release) -> list[config_table.Row]:
+    """Return the rows of Kafka's keys in a release, sorted by name. scope: "broker", "topic" or "group"."""
+    history = config.config_history
+    since = history.SINCE[scope]
+    rows = [row for row in _NEWEST_ROWS[scope] if since.get(row[0], release) <= release]
+    rows += [row for first, last, row in history.EARLIER_ROWS[scope] if first <= release <= last]
+    return sorted(rows, key=lambda row: row[0])
+
+
+@cache
+def keys_of_release(release: Release) -> ReleaseKeys:
+    """Return the keys of a release. One before 2.1 has those of 2.1, one after the newest has those of the newest."""
+    if release >= NEWEST_RELEASE:
+        return NEWEST_KEYS
+    known = max(release, config.config_history.RELEASES[0])
+    broker = _keys_in(Scope.BROKER, BROKER_KEYS, known)
+    # Before 2.8 the name was broker.id. The broker reads the new one in every release.
+    broker.setdefault(NODE_ID, BROKER_KEYS[NODE_ID]._replace(is_internal=True))
+    topic, group = _keys_in(Scope.TOPIC, TOPIC_KEYS, known), _keys_in(Scope.GROUP, GROUP_KEYS, known)
+    return ReleaseKeys(release, broker, topic, group)
+
+
+def _keys_in(scope: Scope, newest: Mapping[str, ConfigKey], release: Release) -> dict[str, ConfigKey]:
+    """Return the keys of a release. newest: those of the newest one, most of which are the same."""
+    history = config.config_history
+    since = history.SINCE[scope.value]
+    keys = {name: key for name, key in newest.items() if since.get(name, release) <= release}
+    earlier = keys_of(
+        scope, (row for first, last, row in history.EARLIER_ROWS[scope.value] if first <= release <= last)
+    )
+    return dict(sorted((keys | earlier).items())) if earlier else keys
+
+
+def default_keys() -> ReleaseKeys:
+    """Return the keys of the release that a broker follows by default."""
+    return keys_of_release(DEFAULT_RELEASE)
 
 
 def base_name_of(name: str) -> str:
@@ -154,18 +265,3 @@ def base_name_of(name: str) -> str:
     if not name.startswith(LISTENER_PREFIX):
         return name
     return name.removeprefix(LISTENER_PREFIX).partition(".")[2]
-
-
-def find_similar_key(name: str) -> str | None:
-    """Return the broker key that the user may have meant, or None; for a topic key, the one with its default."""
-    if name in TOPIC_KEYS and TOPIC_KEYS[name].synonyms:
-        return TOPIC_KEYS[name].synonyms[0].name
-    return find_similar(name, BROKER_KEYS)
-
-
-def topic_key_of(name: str) -> ConfigKey:
-    """Return the topic key of that name. Raises UnknownConfigKey with Kafka's message (LogConfig.validateNames)."""
-    key = TOPIC_KEYS.get(name)
-    if key is None:
-        raise UnknownConfigKey(f"Unknown topic config name: {name}")
-    return key

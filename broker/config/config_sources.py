@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .broker_config import BrokerConfig, has_effect_on_listener, keys_with_effect
-from .config_keys import BROKER_KEYS, LISTENER_PREFIX, find_similar_key
+from .config_keys import LISTENER_PREFIX, ReleaseKeys, default_keys
 from .config_types import ConfigError, UnknownConfigKey
 from .environment_variables import KAFKA_PREFIX, is_service_link, reason_to_ignore, unknown_key_warning
 
@@ -37,24 +37,29 @@ class GatheredConfig(NamedTuple):
 
 
 def gather_config(
-    file_entries: Mapping[str, str], environment: Mapping[str, str], assignments: Sequence[str]
+    file_entries: Mapping[str, str],
+    environment: Mapping[str, str],
+    assignments: Sequence[str],
+    keys: ReleaseKeys | None = None,
 ) -> GatheredConfig:
     """Merge the three sources.
 
-    assignments: "key=value" each, from the command line.
+    assignments: "key=value" each, from the command line. keys: those of the broker's release; of the default release
+    by default.
     Raises ConfigError, in one line, for an unknown key of the file or the command line, and for any value that Kafka
     refuses. An unknown key of the environment is a warning, because images and orchestrators set many.
     """
+    keys = keys or default_keys()
     notes: list[str] = []
     warnings: list[str] = []
     from_file = without_plug_in_keys(file_entries, notes)
-    from_environment = known_entries(environment_entries(environment), notes, warnings)
+    from_environment = known_entries(environment_entries(environment), keys, notes, warnings)
     from_command_line = without_plug_in_keys(dict(assignment_of(text) for text in assignments), notes)
     entries = {**from_file, **from_environment, **from_command_line}
     of_listeners = take_listener_entries(entries)
     for name in entries:
-        refuse_unknown(name)
-    config = BrokerConfig.from_entries(entries)
+        refuse_unknown(name, keys)
+    config = BrokerConfig.from_entries(entries, keys)
     idle_of_listeners = (name for name in of_listeners if not has_effect_on_listener(name))
     idle = sorted([*(config.entries.keys() - keys_with_effect()), *idle_of_listeners])
     if idle:
@@ -93,13 +98,15 @@ def key_of_variable(variable: str) -> str:
     return re.sub(r"_+", lambda run: SEPARATORS.get(len(run.group()), run.group()), name)
 
 
-def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warnings: list[str]) -> dict[str, str]:
+def known_entries(
+    entries: Mapping[str, tuple[str, str]], keys: ReleaseKeys, notes: list[str], warnings: list[str]
+) -> dict[str, str]:
     """Return the entries with known keys.
 
     Add a warning for each of the others, unless it has another reason than a mistake; then a note.
     """
     for name, (variable, value) in entries.items():
-        if name in BROKER_KEYS or name.startswith(LISTENER_PREFIX):
+        if name in keys.broker or name.startswith(LISTENER_PREFIX):
             continue
         if name.startswith(PLUG_IN_PREFIXES):
             notes.append(f"accepted, and without effect here: {name}")
@@ -108,9 +115,9 @@ def known_entries(entries: Mapping[str, tuple[str, str]], notes: list[str], warn
         elif reason := reason_to_ignore(name):
             notes.append(f"ignored {variable} of the environment: {name} is {reason}")
         else:
-            warnings.append(unknown_key_warning(variable, name))
+            warnings.append(unknown_key_warning(variable, name, keys))
     return {
-        name: value for name, (_, value) in entries.items() if name in BROKER_KEYS or name.startswith(LISTENER_PREFIX)
+        name: value for name, (_, value) in entries.items() if name in keys.broker or name.startswith(LISTENER_PREFIX)
     }
 
 
@@ -122,9 +129,15 @@ def without_plug_in_keys(entries: Mapping[str, str], notes: list[str]) -> dict[s
     return {name: value for name, value in entries.items() if not name.startswith(PLUG_IN_PREFIXES)}
 
 
-def refuse_unknown(name: str) -> None:
-    """Raise UnknownConfigKey, with the likeliest correction, if there is no broker key of that name."""
-    if name in BROKER_KEYS:
+def refuse_unknown(name: str, keys: ReleaseKeys | None = None) -> None:
+    """Raise UnknownConfigKey, with the likeliest correction, if there is no broker key of that name.
+
+    keys: see gather_config.
+    """
+    keys = keys or default_keys()
+    if name in keys.broker:
         return
-    hint = find_similar_key(name)
-    raise UnknownConfigKey(f"unknown configuration key {name}" + (f"; did you mean {hint}?" if hint else ""))
+    of_another = keys.hint_at_release(name)
+    similar = None if of_another else keys.find_similar_key(name)
+    hint = f"; did you mean {similar}?" if similar else ""
+    raise UnknownConfigKey(f"unknown configuration key {name}{of_another}{hint}")

@@ -1,7 +1,7 @@
 """Validation rules of config values, with Kafka's error messages.
 
-A rule is the fourth column of config_table.py: "range 1 -", "in a,b", "in_any_case a,b", "list empty null in:a,b" or
-"other ...".
+A rule is the fourth column of config_table.py: "range 1 -", "in a,b", "in_any_case a,b", "list empty null in:a,b",
+"message_format 2.8" or "other ...".
 Source: ConfigDef.Range, ValidString, CaseInsensitiveValidString, ValidList and validators of single keys, Kafka 4.3.0.
 """
 
@@ -11,7 +11,13 @@ import re
 
 from .config_types import ConfigError, ConfigValue, invalid_value
 
-THROTTLED_REPLICAS = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
+# The format of throttled replicas, and how Kafka described it before 2.3.
+THROTTLED_REPLICAS = (
+    "[partitionId]:[brokerId],[partitionId]:[brokerId],...",
+    "[partitionId],[brokerId]:[partitionId],[brokerId]:...",
+)
+# A version of the message format: a release, and a number within it that may be left out.
+FORMAT_VERSION = r"(\d{1,2})\.(\d{1,2})(\.\d{1,2})*(-IV\d)?"
 
 
 def check_value(name: str, value: ConfigValue, rule: str) -> None:
@@ -28,6 +34,8 @@ def check_value(name: str, value: ConfigValue, rule: str) -> None:
                 raise invalid_value(name, value, f"String must be one of (case insensitive): {allowed}")
         case "list":
             check_list(name, value, rest)
+        case "message_format":
+            check_message_format(name, value, rest)
         case "other":
             check_other(name, value, rest)
         case _:
@@ -78,17 +86,31 @@ def check_other(name: str, value: ConfigValue, rest: str) -> None:
         case "non-empty string":
             if value == "":
                 raise invalid_value(name, value, "String must be non-empty")
-        case _ if rest == THROTTLED_REPLICAS:
-            check_throttled_replicas(name, value)
+        case _ if rest in THROTTLED_REPLICAS:
+            check_throttled_replicas(name, value, rest)
         case _:
             # Rules for a controller quorum, an authorizer and durations of share groups, which have no effect here.
             pass
 
 
-def check_throttled_replicas(name: str, value: ConfigValue) -> None:
-    """Raise ConfigError if the value is neither "*" nor a list of partition:broker. Empty items are allowed."""
+def check_throttled_replicas(name: str, value: ConfigValue, shown: str) -> None:
+    """Raise ConfigError if the value is neither "*" nor a list of partition:broker. Empty items are allowed.
+
+    shown: the format in the message.
+    """
     assert isinstance(value, list), f"{name} is a list"
     if value[:1] == ["*"] or all(re.fullmatch(r"([0-9]+:[0-9]+)?", replica) for replica in value):
         return
-    reason = f"{name} must be the literal '*' or a list of replicas in the following format: {THROTTLED_REPLICAS}"
+    reason = f"{name} must be the literal '*' or a list of replicas in the following format: {shown}"
     raise invalid_value(name, value, reason)
+
+
+def check_message_format(name: str, value: ConfigValue, newest: str) -> None:
+    """Raise ConfigError if the value is no version of the message format from 0.8 to newest, such as "2.8".
+
+    Source: ApiVersion.apply, Kafka 2.8.2. The second number of a version is not compared.
+    """
+    parts = re.fullmatch(FORMAT_VERSION, str(value))
+    major, _, minor = newest.partition(".")
+    if parts is None or not (0, 8) <= (int(parts[1]), int(parts[2])) <= (int(major), int(minor)):
+        raise invalid_value(name, value, f"Version `{value}` is not a valid version")

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .broker_config import BrokerConfig
-from .config_keys import BROKER_KEYS, OWN_DEFAULTS
+from .config_keys import OWN_DEFAULTS, ReleaseKeys
 from .config_types import text_of
 
 # Kafka sets this key for all brokers when it formats a cluster
 # (ConfigurationControlManager.maybeGenerateElrSafetyRecords).
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
+# The first release whose new clusters have eligible leader replicas (KIP-966).
+_FIRST_WITH_ELR = (4, 1)
 
 # Broker keys for the same setting in several units, the finest first. Each overrides the others.
 UNITS = (
@@ -52,6 +54,11 @@ class NodeConfigs:
         self.broker_configs: dict[str, str] = {}
         self.default_broker_configs = default_broker_configs
 
+    @property
+    def keys(self) -> ReleaseKeys:
+        """The keys of the broker's release."""
+        return self.static.keys
+
     def apply(self) -> None:
         """Recompute `current`."""
         self.current = self.config_of(self.default_broker_configs, self.broker_configs)
@@ -63,7 +70,7 @@ class NodeConfigs:
         """
         changes: dict[str, str | None] = {}
         for name, text in (*default_texts.items(), *own_texts.items()):
-            if name in BROKER_KEYS:
+            if name in self.keys.broker:
                 # It overrides the same setting in other units (DynamicBrokerConfig.overrideProps).
                 changes.update(dict.fromkeys(UNITS_BY_KEY.get(name, ())))
                 changes[name] = text
@@ -97,7 +104,7 @@ class DynamicConfigs:
         self.nodes = {static.node_id: self.controller}
         self.group_configs: dict[str, dict[str, str]] = {}
         self.client_metrics_configs: dict[str, dict[str, str]] = {}
-        self.unify_min_insync_replicas()
+        self._format()
 
     def add_node(self, node_id: int, rack: str | None) -> None:
         """Add the configs of another node: the static ones are those of the first node but for its id and rack."""
@@ -116,6 +123,11 @@ class DynamicConfigs:
     def static(self) -> BrokerConfig:
         """The static configs of the controller."""
         return self.controller.static
+
+    @property
+    def keys(self) -> ReleaseKeys:
+        """The keys of the release of the controller."""
+        return self.static.keys
 
     @property
     def current(self) -> BrokerConfig:
@@ -141,10 +153,15 @@ class DynamicConfigs:
         self.default_broker_configs.clear()
         self.default_broker_configs.update(texts)
 
+    def _format(self) -> None:
+        """Set the dynamic configs of a new cluster."""
+        if self.keys.release >= _FIRST_WITH_ELR:
+            self.unify_min_insync_replicas()
+
     def unify_min_insync_replicas(self) -> None:
         """Have one min.insync.replicas for all brokers, by default the static one. The caller applies it.
 
-        Kafka does so when it formats a cluster or enables eligible leader replicas.
+        Kafka does so when it formats a cluster with eligible leader replicas, or enables them.
         """
         self.default_broker_configs.setdefault(
             MIN_INSYNC_REPLICAS, text_of(self.static.value_of(MIN_INSYNC_REPLICAS)) or ""
@@ -160,4 +177,4 @@ class DynamicConfigs:
         for configs in self._all():
             configs.broker_configs.clear()
             configs.current = configs.static
-        self.unify_min_insync_replicas()
+        self._format()

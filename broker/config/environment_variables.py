@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from ...protocol.similar_names import find_similar
-from .config_keys import BROKER_KEYS, find_similar_key
+from .config_keys import BROKER_KEYS, ReleaseKeys
 
 KAFKA_PREFIX = "KAFKA_"
 OWN_PREFIX = "FAUXKA_"
@@ -51,9 +51,9 @@ def reason_to_ignore(key: str) -> str | None:
     return None
 
 
-def unknown_key_warning(variable: str, key: str) -> str:
-    """Return the warning for a KAFKA_ variable whose key does not exist."""
-    similar = find_similar_key(key)
+def unknown_key_warning(variable: str, key: str, keys: ReleaseKeys) -> str:
+    """Return the warning for a KAFKA_ variable whose key is not in keys."""
+    similar = keys.find_similar_key(key)
     meant = "CLUSTER_ID" if variable in _CLUSTER_ID_VARIABLES else variable_of(similar) if similar else None
     hint = f"; did you mean {meant}?" if meant else ""
     return f"{variable} in the environment has no effect: Kafka has no key {key}{hint}"

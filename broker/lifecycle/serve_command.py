@@ -19,6 +19,7 @@ from ...protocol.host_and_port import address_text
 from ...storage.checkpoints.properties_file import read_properties_file
 from .. import lifecycle
 from ..config.broker_config import BrokerConfig
+from ..config.config_keys import default_keys, keys_of_release
 from ..config.config_sources import gather_config
 from ..config.config_types import ConfigError
 from ..config.environment_variables import own_variable_warnings
@@ -139,7 +140,9 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
         file_entries = {} if options.config_file is None else read_properties_file(options.config_file)
         advertised = _read_advertised(options, nodes.node_count)
         environment = _with_secret_files(_environment(options, advertised))
-        gathered = gather_config(file_entries, environment, options.assignments)
+        version = parse_version("--as-version", options.as_version)
+        keys = default_keys() if version is None else keys_of_release(version.release)
+        gathered = gather_config(file_entries, environment, options.assignments, keys)
         listeners = select_listeners(gathered.config, options.listeners, options.host, options.port)
         seed_topics = parse_seed_topics(options.seed_topics, gathered.config.num_partitions)
         description = ClusterDescription(
@@ -156,7 +159,7 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
             storage=StorageOptions(
                 data_dir=options.data_dir, import_logs=options.import_logs, cluster_id=options.cluster_id or None
             ),
-            emulated_version=parse_version("--as-version", options.as_version),
+            emulated_version=version,
             file_faults=make_file_faults,
         )
         built = build_cluster(description)

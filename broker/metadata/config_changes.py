@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.message_fields import number_in
-from ..config.config_keys import BROKER_KEYS, TOPIC_KEYS, ConfigKey
+from ..config.config_keys import ConfigKey, ReleaseKeys
 from ..config.config_resources import AlterConfigOp, ConfigResource, OpType, ResourceType, broker_id_of
 from ..config.config_types import ConfigError, ConfigType
 from ..runtime.long_work import for_each, step
@@ -95,7 +95,7 @@ async def is_refused_unauthorized(node: AlteringNode, requested: RequestedChange
         check_ops(node.node_id, resource, ops)
         if resource.resource_type == ResourceType.BROKER:
             current = current_configs(node.controller.image, resource) if is_incremental else {}
-            configs = apply_ops(resource, current, ops)
+            configs = apply_ops(node.controller.image.configs.keys, resource, current, ops)
             _replace_broker_configs(node, resource.name, configs, validate_only=True)
     except KafkaError:
         return True
@@ -120,8 +120,10 @@ def current_configs(image: MetadataImage, resource: ConfigResource) -> dict[str,
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 
-def apply_ops(resource: ConfigResource, current: Mapping[str, str], ops: Iterable[AlterConfigOp]) -> dict[str, str]:
-    """Return the configs after the operations.
+def apply_ops(
+    keys: ReleaseKeys, resource: ConfigResource, current: Mapping[str, str], ops: Iterable[AlterConfigOp]
+) -> dict[str, str]:
+    """Return the configs after the operations. keys: those of the release.
 
     Raises KafkaError: INVALID_CONFIG for APPEND or SUBTRACT on a key that is not a list. For an unknown operation, as
     Kafka does, INVALID_REQUEST on a broker and UNKNOWN_SERVER_ERROR on other resources.
@@ -134,7 +136,7 @@ def apply_ops(resource: ConfigResource, current: Mapping[str, str], ops: Iterabl
             case OpType.DELETE:
                 configs.pop(op.key, None)
             case OpType.APPEND | OpType.SUBTRACT:
-                configs[op.key] = _alter_list(resource, configs.get(op.key), op)
+                configs[op.key] = _alter_list(keys, resource, configs.get(op.key), op)
             case _ if resource.resource_type == ResourceType.BROKER:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {op.op_type}")
             case _:
@@ -142,8 +144,8 @@ def apply_ops(resource: ConfigResource, current: Mapping[str, str], ops: Iterabl
     return configs
 
 
-def _alter_list(resource: ConfigResource, current: str | None, op: AlterConfigOp) -> str:
-    key = _find_key(resource, op.key)
+def _alter_list(keys: ReleaseKeys, resource: ConfigResource, current: str | None, op: AlterConfigOp) -> str:
+    key = _find_key(keys, resource, op.key)
     if key is None or key.config_type is not ConfigType.LIST:
         operation = OpType(op.op_type).name
         if resource.resource_type == ResourceType.BROKER:
@@ -161,10 +163,10 @@ def _alter_list(resource: ConfigResource, current: str | None, op: AlterConfigOp
     return ",".join(items)
 
 
-def _find_key(resource: ConfigResource, name: str) -> ConfigKey | None:
+def _find_key(keys: ReleaseKeys, resource: ConfigResource, name: str) -> ConfigKey | None:
     if resource.resource_type == ResourceType.TOPIC:
-        return TOPIC_KEYS.get(name)
-    return BROKER_KEYS.get(name) if resource.resource_type == ResourceType.BROKER else None
+        return keys.topic.get(name)
+    return keys.broker.get(name) if resource.resource_type == ResourceType.BROKER else None
 
 
 def replace_configs(

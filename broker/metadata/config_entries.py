@@ -12,15 +12,7 @@ from itertools import dropwhile
 from ...protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
 from .. import config
 from ..config import broker_loggers
-from ..config.config_keys import (
-    BROKER_KEYS,
-    GROUP_KEYS,
-    OWN_DEFAULTS,
-    TOPIC_KEYS,
-    ConfigKey,
-    base_name_of,
-    find_broker_key,
-)
+from ..config.config_keys import ConfigKey, ReleaseKeys, base_name_of
 from ..config.config_resources import ResourceType
 from ..config.config_types import ConfigType, ConfigValue, text_of
 from ..config.dynamic_configs import UNITS_BY_KEY, NodeConfigs
@@ -40,12 +32,11 @@ class ConfigSource(IntEnum):
     GROUP = 8
 
 
-# The other resource types have no documented keys.
-KEYS_BY_RESOURCE_TYPE: Mapping[int, Mapping[str, ConfigKey]] = {
-    ResourceType.TOPIC: TOPIC_KEYS,
-    ResourceType.BROKER: BROKER_KEYS,
-    ResourceType.GROUP: GROUP_KEYS,
-}
+# The first releases that return a key as read-only if only its other units can be changed, and that return the broker
+# keys with the default of a group key.
+_FIRST_WITH_READ_ONLY_UNITS = (2, 4)
+_FLUSH_SCHEDULER = "log.flush.scheduler.interval.ms"
+_FIRST_WITH_SYNONYMS_OF_GROUP_KEYS = (4, 3)
 # The config type of an unknown key.
 TYPE_UNKNOWN = 0
 # The keys of client metrics subscriptions, with type and default.
@@ -62,7 +53,8 @@ def synonyms_of(configs: NodeConfigs, name: str, *, is_sensitive: bool = False) 
     A key without a value has no synonyms, even if the same setting in a coarser unit has one.
     """
     names = UNITS_BY_KEY.get(name) or tuple(dict.fromkeys((name, base_name_of(name))))
-    defaults = {each: BROKER_KEYS[each].default for each in names if each in BROKER_KEYS.keys() - OWN_DEFAULTS}
+    keys = configs.keys.broker
+    defaults = {each: keys[each].default for each in names if each in keys}
     layers: tuple[tuple[Mapping[str, str | None], ConfigSource], ...] = (
         (configs.broker_configs, ConfigSource.BROKER),
         (configs.default_broker_configs, ConfigSource.DEFAULT_BROKER),
@@ -102,7 +94,7 @@ def _entry(
 
 def topic_entries(configs: NodeConfigs, overrides: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
     """Return the entries of a topic. configs: those of the broker. overrides: the topic's own."""
-    for key in TOPIC_KEYS.values():
+    for key in configs.keys.topic.values():
         if key.is_internal and key.name not in overrides:
             continue
         value = topic_value_of(configs.current, overrides, key.name)
@@ -119,7 +111,7 @@ def broker_entries(configs: NodeConfigs, bound: Mapping[str, str]) -> Iterable[D
     bound: the values of the listener keys as the broker has bound them, whatever their configured values are.
     """
     config = configs.current
-    for key in BROKER_KEYS.values():
+    for key in configs.keys.broker.values():
         if key.is_internal:
             continue
         synonyms = synonyms_of(configs, key.name, is_sensitive=key.is_sensitive)
@@ -127,14 +119,22 @@ def broker_entries(configs: NodeConfigs, bound: Mapping[str, str]) -> Iterable[D
         if key.name in bound:
             synonyms = _with_static_value(synonyms, key.name, bound[key.name])
             value = synonyms[0].value
-        yield _entry(key.name, value, synonyms, key, read_only=key.dynamic_mode == "read-only")
+        yield _entry(key.name, value, synonyms, key, read_only=_is_read_only(configs.keys, key))
     others = {**configs.listener_entries, **configs.default_broker_configs, **configs.broker_configs}
-    for name in others.keys() - BROKER_KEYS.keys():
+    for name in others.keys() - configs.keys.broker.keys():
         # A key of one listener is the only one of these that Kafka knows.
-        listener_key = find_broker_key(name)
+        listener_key = configs.keys.find_broker_key(name)
         is_sensitive = listener_key is None or listener_key.is_sensitive
         synonyms = synonyms_of(configs, name, is_sensitive=is_sensitive)
         yield _entry(name, synonyms[0].value, synonyms, listener_key, read_only=True)
+
+
+def _is_read_only(keys: ReleaseKeys, key: ConfigKey) -> bool:
+    """Whether a broker key cannot be changed dynamically; before 2.4, nor the same setting in a finer unit."""
+    names = (key.name,)
+    if keys.release < _FIRST_WITH_READ_ONLY_UNITS and key.name != _FLUSH_SCHEDULER:
+        names = UNITS_BY_KEY.get(key.name, names)
+    return all(keys.broker[name].dynamic_mode == "read-only" for name in names)
 
 
 def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value: str) -> list[DescribeConfigsSynonym]:
@@ -144,18 +144,23 @@ def _with_static_value(synonyms: list[DescribeConfigsSynonym], name: str, value:
     return [*dynamic, static, *(each for each in synonyms if each.source > ConfigSource.STATIC_BROKER)]
 
 
-def add_documentation(resource_type: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
-    """Add the line on its effect to each entry whose key has one."""
-    keys = KEYS_BY_RESOURCE_TYPE.get(resource_type, {})
+def add_documentation(keys: ReleaseKeys, resource_type: int, entries: Iterable[DescribeConfigsResourceResult]) -> None:
+    """Add the line on its effect to each entry whose key has one. Other resource types have no documented keys."""
+    by_resource_type: Mapping[int, Mapping[str, ConfigKey]] = {
+        ResourceType.TOPIC: keys.topic,
+        ResourceType.BROKER: keys.broker,
+        ResourceType.GROUP: keys.group,
+    }
+    documented = by_resource_type.get(resource_type, {})
     for entry in entries:
-        key = keys.get(entry.name)
+        key = documented.get(entry.name)
         entry.documentation = None if key is None else config.config_documentation.documentation_of(key)
 
 
 def default_broker_entries(configs: NodeConfigs) -> Iterable[DescribeConfigsResourceResult]:
     """Return the entries of the default broker resource: the dynamic configs of all brokers."""
     for name, text in configs.default_broker_configs.items():
-        key = BROKER_KEYS.get(name)
+        key = configs.keys.broker.get(name)
         is_sensitive = key is None or key.is_sensitive
         synonyms = [
             synonym
@@ -167,10 +172,12 @@ def default_broker_entries(configs: NodeConfigs) -> Iterable[DescribeConfigsReso
 
 def group_entries(configs: NodeConfigs, overrides: Mapping[str, str]) -> Iterable[DescribeConfigsResourceResult]:
     """Return the entries of a group. As in Kafka, the group need not exist. overrides: the group's own configs."""
-    for key in GROUP_KEYS.values():
+    for key in configs.keys.group.values():
+        if key.is_internal and key.name not in overrides:
+            continue
         default = configs.current.value_of(key.synonyms[0].name) if key.synonyms else key.default_value
         value = key.parse(overrides[key.name]) if key.name in overrides else default
-        if key.synonyms:
+        if key.synonyms and configs.keys.release >= _FIRST_WITH_SYNONYMS_OF_GROUP_KEYS:
             synonyms = synonyms_of(configs, key.synonyms[0].name)
         else:
             synonyms = [DescribeConfigsSynonym(name=key.name, value=text_of(default), source=ConfigSource.DEFAULT)]
@@ -214,7 +221,7 @@ def effective_topic_configs(
         (configs.default_broker_configs, ConfigSource.DEFAULT_BROKER),
         (configs.static.entries, ConfigSource.STATIC_BROKER),
     )
-    for key in TOPIC_KEYS.values():
+    for key in configs.keys.topic.values():
         if key.name in overrides:
             yield key.name, overrides[key.name], ConfigSource.TOPIC
         elif not key.is_internal:

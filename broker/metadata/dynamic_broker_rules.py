@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import BROKER_KEYS, GROUP_KEYS, ConfigKey, find_broker_key
+from ..config.config_keys import ConfigKey
 from ..config.config_types import ConfigError, parse_integer
 from ..config.dynamic_configs import MIN_INSYNC_REPLICAS, NodeConfigs, invalid_dynamic_config
 from .config_entries import CLIENT_METRICS_KEYS
@@ -18,6 +18,7 @@ from .config_entries import CLIENT_METRICS_KEYS
 # The bounds of a subscription's push interval (ClientMetricsConfigs).
 INTERVAL_MS_RANGE = range(100, 3_600_001)
 
+DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 CLEANER_THREADS, CLEANER_MEMORY = "log.cleaner.threads", "log.cleaner.dedupe.buffer.size"
 CLEANER_THREAD_BYTES = 1024 * 1024
 # The numbers of threads, in the order in which Kafka checks them.
@@ -47,8 +48,9 @@ def check_broker_configs(
     check_listeners: raises ConfigError for what the listeners of the broker cannot have; None to check nothing more.
     is_default: of all brokers instead. An unknown key is valid.
     """
-    modes = {name: BROKER_KEYS[name].dynamic_mode for name in texts if name in BROKER_KEYS}
-    of_listeners = {name: key for name in texts.keys() - modes if (key := find_broker_key(name)) is not None}
+    keys = configs.keys
+    modes = {name: keys.broker[name].dynamic_mode for name in texts if name in keys.broker}
+    of_listeners = {name: key for name in texts.keys() - modes if (key := keys.find_broker_key(name)) is not None}
     _refuse("Cannot update these configs dynamically", (name for name, mode in modes.items() if mode == "read-only"))
     _refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
@@ -64,7 +66,7 @@ def check_broker_configs(
         )
     try:
         for name in modes:
-            BROKER_KEYS[name].parse(texts[name])
+            keys.broker[name].parse(texts[name])
         default_texts, own_texts = configs.default_broker_configs, configs.broker_configs
         changed = configs.config_of(texts, own_texts) if is_default else configs.config_of(default_texts, texts)
         _check_cleaner_memory(configs.current, changed)
@@ -176,7 +178,7 @@ def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str,
     if not group_id:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     for name, text in texts.items():
-        key = GROUP_KEYS.get(name)
+        key = config.keys.group.get(name)
         if key is None:
             raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {name}")
         try:
@@ -185,14 +187,17 @@ def check_group_configs(config: BrokerConfig, group_id: str, texts: Mapping[str,
             raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
         if isinstance(value, int):
             _check_group_bounds(config, name, value)
+        if name == DEAD_LETTER_TOPIC and text.strip().startswith("__"):
+            reason = f"{DEAD_LETTER_TOPIC}: DLQ topic name must not start with '__'"
+            raise KafkaError(ErrorCode.INVALID_CONFIG, reason)
 
 
 def _check_group_bounds(config: BrokerConfig, name: str, value: int) -> None:
     """The bounds of consumer.session.timeout.ms are group.consumer.min.session.timeout.ms and ...max..."""
     kind, _, rest = name.partition(".")
     lowest, highest = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
-    minimum = config.value_of(lowest) if lowest in BROKER_KEYS else None
-    maximum = config.value_of(highest) if highest in BROKER_KEYS else None
+    minimum = config.value_of(lowest) if lowest in config.keys.broker else None
+    maximum = config.value_of(highest) if highest in config.keys.broker else None
     if isinstance(minimum, int) and value < minimum:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"{name} must be greater than or equal to {lowest}")
     if isinstance(maximum, int) and value > maximum:

@@ -11,12 +11,16 @@ from typing import TypeVar
 from ...protocol.batches.record_batch import Compression, TimestampType
 from ...storage.log_config import CleanupPolicy, GeneratedRecords, LogConfig, Records, RecordValidation
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import OWN_TOPIC_ROWS, ConfigKey, topic_key_of
+from ..config.config_keys import OWN_TOPIC_ROWS, ConfigKey
 from ..config.config_types import ConfigError, ConfigValue
 
 # A log of discarded records is deleted segment by segment; one with more than this is rolled. It must have room for the
 # largest batch.
 DISCARDED_SEGMENT_BYTES = 1024 * 1024
+
+# The key for both directions, until Kafka 3.9, and the value for no limit.
+DIFFERENCE_MAX = "message.timestamp.difference.max.ms"
+NO_LIMIT = 2**63 - 1
 
 # The cache of LogConfigs is cleared at this size; most topics have the same configs.
 CACHED_LOG_CONFIGS_MAX = 1_000
@@ -29,7 +33,7 @@ def topic_value_of(config: BrokerConfig, overrides: Mapping[str, str], name: str
 
     Raises UnknownConfigKey, and ConfigError for an override that Kafka refuses.
     """
-    key = topic_key_of(name)
+    key = config.keys.readable_topic_key(name)
     return key.parse(overrides[name]) if name in overrides else topic_default_of(config, key)
 
 
@@ -59,7 +63,7 @@ def validate_topic_configs(config: BrokerConfig, overrides: Mapping[str, str | N
         raise ConfigError(f"Null value not supported for topic configs: {','.join(nulls)}")
     texts = {name: text for name, text in overrides.items() if text is not None}
     for name in texts:
-        topic_key_of(name)
+        config.keys.topic_key_of(name)
     for name in texts:
         topic_value_of(config, texts, name)
     reader = TopicConfigReader(config, texts)
@@ -95,6 +99,10 @@ class TopicConfigReader:
         assert isinstance(value, value_type), f"{name} is {value!r}"
         return value
 
+    def has_key(self, name: str) -> bool:
+        """Whether the release has the topic key."""
+        return name in self._config.keys.topic
+
     def integer(self, name: str) -> int:
         """Return the value of an integer key. Raises ConfigError."""
         return self.read(name, int)
@@ -127,9 +135,10 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         flush_ms=integer("flush.ms"),
         index_interval_bytes=integer("index.interval.bytes"),
         max_compaction_lag_ms=integer("max.compaction.lag.ms"),
+        max_decompressed_message_bytes=integer("max.decompressed.message.bytes"),
         max_message_bytes=max_message_bytes,
-        message_timestamp_after_max_ms=integer("message.timestamp.after.max.ms"),
-        message_timestamp_before_max_ms=integer("message.timestamp.before.max.ms"),
+        message_timestamp_after_max_ms=timestamp_bound_of(reader, "message.timestamp.after.max.ms"),
+        message_timestamp_before_max_ms=timestamp_bound_of(reader, "message.timestamp.before.max.ms"),
         message_timestamp_type=TIMESTAMP_TYPES[reader.read("message.timestamp.type", str)],
         min_cleanable_dirty_ratio=reader.read("min.cleanable.dirty.ratio", float),
         min_compaction_lag_ms=integer("min.compaction.lag.ms"),
@@ -152,6 +161,16 @@ def log_config_of(config: BrokerConfig, overrides: Mapping[str, str]) -> LogConf
         segment_ms=integer("segment.ms"),
         unclean_leader_election_enable=reader.read("unclean.leader.election.enable", bool),
     )
+
+
+def timestamp_bound_of(reader: TopicConfigReader, name: str) -> int:
+    """Return how far a timestamp may be from the broker's clock. name: the key for one direction.
+
+    Up to Kafka 3.9, message.timestamp.difference.max.ms limits both directions. From 3.6 on it does so where the key
+    for one direction has no limit (LogConfig.getMessageTimestampBeforeMaxMs, Kafka 3.9.1).
+    """
+    bound = reader.integer(name)
+    return reader.integer(DIFFERENCE_MAX) if bound == NO_LIMIT and reader.has_key(DIFFERENCE_MAX) else bound
 
 
 def compression_of(name: str) -> Compression | None:

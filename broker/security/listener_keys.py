@@ -18,7 +18,7 @@ from ...security.jaas import JAAS_CONFIG
 from ...security.java_text import split_list, trim
 from ...security.security_protocol import SecurityProtocol
 from ..config.broker_config import BrokerConfig
-from ..config.config_keys import BROKER_KEYS, LISTENER_PREFIX, ConfigKey, find_similar_key
+from ..config.config_keys import BROKER_KEYS, LISTENER_PREFIX, NEWEST_KEYS, ConfigKey
 from ..config.config_types import ConfigError, UnknownConfigKey
 
 CLIENT_AUTH = "ssl.client.auth"
@@ -139,5 +139,5 @@ def _find_key(key: str) -> ConfigKey | None:
 
 
 def _hint(prefix: str, key: str) -> str:
-    meant = key.lower() if _find_key(key.lower()) is not None else find_similar_key(key)
+    meant = key.lower() if _find_key(key.lower()) is not None else NEWEST_KEYS.find_similar_key(key)
     return f"; did you mean {prefix}{meant}?" if meant else ""

@@ -268,12 +268,16 @@ class ShareAcquired(NamedTuple):
 
 
 class ShareChange(NamedTuple):
-    """What became of records. is_archived: they reached the limit of deliveries in place of being available again."""
+    """What became of records. is_archived: they reached the limit of deliveries in place of being available again.
+
+    delivery_count: how often they were delivered; 0 if that is not counted.
+    """
 
     first: int
     last: int
     end: ShareEnd
     is_archived: bool = False
+    delivery_count: int = 0
 
 
 class ShareChanged(NamedTuple):

@@ -49,7 +49,7 @@ class RecipeMethods(Recipes[Handle]):
         own = _own_arguments(recipe, arguments, keywords)
         point, action = recipe.declare(self, **own)
         fields = {"kind": kind_of(action), **structs.asdict(action)}
-        match: dict[str, object] = {} if recipe.api is None else {"api": recipe.api}
+        match = dict(recipe.match)
         when: dict[str, object] = {"times": recipe.times}
         rule: dict[str, object] = {"name": recipe.rule_name(own), "point": point, "action": fields}
         for field, value in keywords.items():

@@ -170,6 +170,7 @@ def test_every_attribute_of_the_configuration_is_read_somewhere(attribute: str) 
 def test_documented_effect_of_a_topic_key_is_right(name: str) -> None:
     names = {
         "cleanup.policy": r"is_compacted|is_deleting",
+        "errors.deadletterqueue.group.enable": "dead_letter_topic",
         "fauxka.generated.batch.records": "batch_records",
         "fauxka.generated.keys": "keys",
         "fauxka.generated.records": "count",

@@ -8,25 +8,35 @@ from pathlib import Path
 
 import pytest
 
-from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, keys_with_effect
+from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, BrokerConfig, keys_with_effect
 from fauxka.broker.config.config_documentation import documentation_of
+from fauxka.broker.config.config_history import RELEASES
 from fauxka.broker.config.config_keys import (
     BROKER_KEYS,
     GROUP_KEYS,
+    NEWEST_KEYS,
+    NEWEST_RELEASE,
     TOPIC_KEYS,
     ConfigKey,
+    ReleaseKeys,
     Scope,
     Synonym,
-    broker_key_of,
-    topic_key_of,
+    keys_of_release,
 )
 from fauxka.broker.config.config_types import ConfigError, ConfigType, UnknownConfigKey, java_text_of, text_of
+from fauxka.broker.metadata.topic_config import log_config_of
+from fauxka.protocol.apis.api import Release
 
 from ..each_case import each_case
 
 CAPTURED = Path(__file__).parent / "config_values_4.3.0.jsonl"
 CASES: list[list[str]] = [json.loads(line) for line in CAPTURED.read_text().splitlines()]
 ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *GROUP_KEYS.values()]
+KEYS_BY_RELEASE = [keys_of_release(release) for release in RELEASES]
+
+
+# Of the groups' own keys without a synonym, those that the broker does not read.
+GROUP_KEYS_WITHOUT_EFFECT = {"share.renew.acknowledge.enable"}
 
 
 def name_of_key(key: ConfigKey) -> str:
@@ -47,14 +57,73 @@ def test_value_is_accepted_or_refused_with_kafkas_message(
     assert answer == (verdict, shown)
 
 
-@each_case(ALL_KEYS, name_of_key)
-def test_every_default_is_valid_for_its_key(key: ConfigKey) -> None:
-    assert key.default is None or key.parse(key.default) == key.default_value
+def name_of_release(keys: ReleaseKeys) -> str:
+    return ".".join(map(str, keys.release))
 
 
-@each_case([*TOPIC_KEYS.values(), *GROUP_KEYS.values()], name_of_key)
-def test_every_synonym_is_a_broker_key(key: ConfigKey) -> None:
-    assert [synonym.name for synonym in key.synonyms if synonym.name not in BROKER_KEYS] == []
+@each_case(KEYS_BY_RELEASE, name_of_release)
+def test_every_default_is_valid_for_its_key(keys: ReleaseKeys) -> None:
+    for key in (*keys.broker.values(), *keys.topic.values(), *keys.group.values()):
+        assert key.default is None or key.parse(key.default) == key.default_value, key.name
+
+
+@each_case(KEYS_BY_RELEASE, name_of_release)
+def test_every_synonym_is_a_broker_key(keys: ReleaseKeys) -> None:
+    inheriting = (*keys.topic.values(), *keys.group.values())
+
+    assert {synonym.name for key in inheriting for synonym in key.synonyms} <= keys.broker.keys()
+
+
+def test_newest_release_is_the_one_of_the_table() -> None:
+    assert RELEASES[-1] == NEWEST_RELEASE
+
+
+@pytest.mark.parametrize(
+    ("release", "default"), [((2, 1), "1000012"), ((2, 4), "1000012"), ((2, 5), "1048588"), ((4, 5), "1048588")]
+)
+def test_default_is_that_of_the_release(release: Release, default: str) -> None:
+    assert keys_of_release(release).topic["max.message.bytes"].default == default
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "releases"),
+    [
+        ("zookeeper.connect", (4, 3), "Kafka 4.3 does not have it, Kafka 2.1 to 3.9 do"),
+        ("group.share.max.size", (2, 8), "Kafka 2.8 does not have it, Kafka 3.9 to 4.4 do"),
+    ],
+)
+def test_key_of_another_release_is_refused_with_the_releases_that_have_it(
+    name: str, release: Release, releases: str
+) -> None:
+    with pytest.raises(UnknownConfigKey, match=f"^Unknown configuration {name}: {releases}$"):
+        BrokerConfig.from_entries({name: "1"}, keys_of_release(release))
+
+
+def test_key_that_a_release_lacks_is_read_as_that_release_behaves() -> None:
+    config = BrokerConfig.from_entries({"transactional.id.expiration.ms": "5"}, keys_of_release((2, 1)))
+
+    assert config.producer_id_expiration_ms == 5
+    assert log_config_of(config, {}).message_timestamp_after_max_ms == 2**63 - 1
+
+
+def test_difference_of_timestamps_limits_both_directions_where_they_have_no_limit() -> None:
+    entries = {"log.message.timestamp.difference.max.ms": "7", "log.message.timestamp.before.max.ms": "9"}
+
+    log_config = log_config_of(BrokerConfig.from_entries(entries, keys_of_release((3, 9))), {})
+
+    assert (log_config.message_timestamp_before_max_ms, log_config.message_timestamp_after_max_ms) == (9, 7)
+
+
+@pytest.mark.parametrize(("text", "is_valid"), [("2.8", True), ("0.10.0-IV1", True), ("2.9", False), ("x", False)])
+def test_message_format_is_a_version_up_to_the_release(text: str, is_valid: bool) -> None:
+    key = keys_of_release((2, 8)).topic["message.format.version"]
+
+    try:
+        key.parse(text)
+    except ConfigError as error:
+        assert not is_valid and "is not a valid version" in str(error)
+    else:
+        assert is_valid
 
 
 def test_synonyms_of_retention_ms_are_in_the_order_milliseconds_minutes_hours() -> None:
@@ -72,12 +141,12 @@ def test_only_passwords_are_sensitive() -> None:
 
 def test_unknown_topic_key_is_refused_with_kafkas_message() -> None:
     with pytest.raises(UnknownConfigKey, match=r"^Unknown topic config name: nope$"):
-        topic_key_of("nope")
+        NEWEST_KEYS.topic_key_of("nope")
 
 
 def test_unknown_broker_key_is_refused() -> None:
     with pytest.raises(UnknownConfigKey, match="nope"):
-        broker_key_of("nope")
+        NEWEST_KEYS.broker_key_of("nope")
 
 
 def test_number_of_more_digits_than_any_type_has_is_refused_without_being_read() -> None:
@@ -122,9 +191,8 @@ def has_effect(key: ConfigKey) -> bool:
         case Scope.BROKER:
             return key.name in keys_with_effect()
         case Scope.GROUP:
-            # Of the share groups' own keys, the broker does not read this one.
             is_read = not key.synonyms or key.synonyms[0].name in keys_with_effect()
-            return is_read and key.name != "share.renew.acknowledge.enable"
+            return is_read and key.name not in GROUP_KEYS_WITHOUT_EFFECT
 
 
 def test_a_broker_key_in_hours_is_documented_with_its_unit() -> None:

@@ -52,6 +52,18 @@ def test_version_that_came_with_4_4_is_served_since(release: str) -> None:
     assert [each.error_code for each in response.results] == [ErrorCode.GROUP_ID_NOT_FOUND]
 
 
+def test_misrouted_client_is_refused_with_rebootstrap_required_once() -> None:
+    with Broker(as_version="4.4") as broker:
+        rule = broker.faults.misrouted()
+        with MessageClient(broker.bootstrap_servers) as older:
+            of_older_client = older.call(asking(), VERSION - 1, ApiVersionsResponse).error_code
+        codes = [ask(broker, asking()).error_code for _ in range(2)]
+
+        assert of_older_client == ErrorCode.NONE
+        assert codes == [ErrorCode.REBOOTSTRAP_REQUIRED, ErrorCode.NONE]
+        assert rule.hits == 1
+
+
 def test_client_of_another_cluster_is_told_to_rebootstrap() -> None:
     with Broker(as_version="4.4", nodes=2) as broker:
         with MessageClient(broker.bootstrap_servers.split(",")[0]) as client:

@@ -8,6 +8,7 @@ from . import (
     capture_configs,
     capture_configured,
     capture_connection_limits,
+    capture_dead_letters,
     capture_default_replication,
     capture_exhausted_epochs,
     capture_features,
@@ -35,12 +36,18 @@ from .capture_recorder import Recorder
 FOLDER = Path(__file__).parent
 KAFKA_VERSION = "4.3.0"
 # The programs that ask what only a later Kafka has.
-LATER_VERSIONS = {"misrouting": "4.4.0", "offsets_by_topic_id": "4.4.0", "unregister_controller": "4.4.0"}
+LATER_VERSIONS = {
+    "dead_letters": "4.4.0",
+    "misrouting": "4.4.0",
+    "offsets_by_topic_id": "4.4.0",
+    "unregister_controller": "4.4.0",
+}
 CAPTURES: dict[str, Callable[[Recorder], None]] = {
     "cluster": capture_cluster.capture,
     "configs": capture_configs.capture,
     "configured": capture_configured.capture,
     "connection_limits": capture_connection_limits.capture,
+    "dead_letters": capture_dead_letters.capture,
     "default_replication": capture_default_replication.capture,
     "features": capture_features.capture,
     "exhausted_epochs": capture_exhausted_epochs.capture,
@@ -84,6 +91,7 @@ REFERENCE_CONFIG = {
 CONFIG_OF = {
     "configured": capture_configured.CONFIG,
     "connection_limits": capture_connection_limits.CONFIG,
+    "dead_letters": capture_dead_letters.CONFIG,
     "share_assignments": capture_share_groups.CONFIG,
     "default_replication": capture_default_replication.CONFIG,
     "share_groups": capture_share_groups.CONFIG,

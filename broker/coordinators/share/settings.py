@@ -67,6 +67,15 @@ class ShareGroupSettings:
         """Whether the group reads records of committed transactions only."""
         return self._text(group_id, "share.isolation.level") == "read_committed"
 
+    def dead_letter_topic(self, group_id: str) -> str:
+        """Return the topic of the group's dead letters; "" without one."""
+        return self._text(group_id, "errors.deadletterqueue.topic.name") or ""
+
+    def copies_dead_letters(self, group_id: str) -> bool:
+        """Whether dead letters of the group have the key and the value of their record."""
+        text = self._text(group_id, "errors.deadletterqueue.copy.record.enable")
+        return text is not None and text.strip().lower() == "true"
+
     def _text(self, group_id: str, key: str) -> str | None:
         return self._replicas.image.configs.group_configs.get(group_id, {}).get(key)
 

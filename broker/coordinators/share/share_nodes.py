@@ -7,7 +7,7 @@ Source: Persister, DefaultStatePersister and PartitionMetadataClient, Kafka 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -22,7 +22,7 @@ from .state_batches import NO_OFFSET
 if TYPE_CHECKING:
     from ....faults.consumption.events import ShareEvent
     from ...metadata.controller import Controller
-    from ...metadata.metadata_image import MetadataImage
+    from ...metadata.metadata_image import MetadataImage, TopicImage
     from ...replica.partition import Partition
 
 
@@ -123,6 +123,11 @@ class ShareNodes:
         """Return the partition on its leader, or None if there is no leader that can be reached."""
         leader = self._find_leader(topic_id, index)
         return None if leader is None else leader.find_led_partition(topic_id, index)
+
+    def create_topic(self, name: str, configs: Mapping[str, str]) -> TopicImage:
+        """Create a topic with the default number of partitions. The caller has checked the name. Raises KafkaError."""
+        count = self._image.configs.current.num_partitions
+        return self._controller.create_topic(name, count, configs=configs)
 
     def close_partition(self, key: ShareKey) -> None:
         """Let the leader of the partition forget what it has in memory for the group."""

@@ -378,7 +378,7 @@ def _reported(change: _Change) -> ShareChange | None:
     if change.end is None:
         return None
     is_archived = change.state.state is DeliveryState.ARCHIVED and change.end not in (ShareEnd.REJECTED, ShareEnd.GAP)
-    return ShareChange(change.first_offset, change.last_offset, change.end, is_archived)
+    return ShareChange(change.first_offset, change.last_offset, change.end, is_archived, change.state.delivery_count)
 
 
 def _check_owner(state: RecordState, member_id: str, *, is_whole: bool) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ....faults.consumption.events import ShareChange, ShareChanged, ShareStarted
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.share_state_records import ShareKey, StateBatch
+from .dead_letters import DeadLetters
 from .settings import BY_DURATION, EARLIEST, ShareGroupSettings
 from .share_locks import ShareLocks
 from .share_outputs import ShareOutputs
@@ -57,6 +58,7 @@ class SharePartitions:
         self.settings = ShareGroupSettings(replicas)
         self.sessions = ShareSessions(self.settings)
         self._partitions: dict[ShareKey, SharePartition] = {}
+        self._dead_letters = DeadLetters(replicas, nodes, self.settings)
 
     def flushed(self) -> Deferred[ErrorCode]:
         """Return what completes when the written states are durable. See CoordinatorLog.flushed."""
@@ -93,6 +95,7 @@ class SharePartitions:
 
         def report(changes: Sequence[ShareChange]) -> None:
             self._nodes.report(ShareChanged(key, changes))
+            self._dead_letters.add(key, partition, changes)
 
         created = SharePartition(
             start_offset,
@@ -147,6 +150,7 @@ class SharePartitions:
         """Close all partitions, which cancels the locks and wakes the waiting fetches."""
         for key in list(self._partitions):
             self.close_partition(key)
+        self._dead_letters.drop()
 
     # -- sessions
 

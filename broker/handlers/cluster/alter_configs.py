@@ -46,6 +46,6 @@ async def _replace(node: NodeServices, requested: AlterConfigsResource, *, valid
     ops = await for_each(op_of, requested.configs)
     check_ops(node.node_id, resource, ops)
     await step()
-    configs = apply_ops(resource, {}, ops)
+    configs = apply_ops(node.image.configs.keys, resource, {}, ops)
     await step()
     replace_configs(node, resource, configs, validate_only=validate_only)

@@ -51,7 +51,8 @@ async def handle(context: RequestContext, request: DescribeConfigsRequest) -> De
                 for entry in result.configs:
                     entry.is_default = entry.config_source == config_entries.ConfigSource.DEFAULT
             if request.include_documentation:
-                config_entries.add_documentation(resource.resource_type, result.configs)
+                keys = context.node.configs.keys
+                config_entries.add_documentation(keys, resource.resource_type, result.configs)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         entries_left -= len(result.configs)

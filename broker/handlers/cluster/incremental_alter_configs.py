@@ -55,5 +55,5 @@ async def _alter(node: NodeServices, requested: AlterConfigsResource, *, validat
             )
         change_levels(ops, validate_only=validate_only)
         return
-    configs = apply_ops(resource, current_configs(node.image, resource), ops)
+    configs = apply_ops(node.image.configs.keys, resource, current_configs(node.image, resource), ops)
     replace_configs(node, resource, configs, validate_only=validate_only)
