@@ -22,21 +22,30 @@ class AsyncBrokerJournal(AsyncMethods):
     """
 
     async def entries(
-        self, *, since: int = 0, limit: int | None = None, error: str | None = None, **fields: Unpack[MatchFields]
+        self,
+        *,
+        since: int = 0,
+        limit: int | None = None,
+        error: str | None = None,
+        notable: bool = False,
+        **fields: Unpack[MatchFields],
     ) -> Entries:
         """Return the matching requests, oldest first; since: only requests with a greater id.
 
         error: only requests with this error, such as "ILLEGAL_GENERATION", as a whole or inside the response.
+        notable: only requests with a fault, without a response, with a repeated batch or an error.
         """
         condition, span = (condition_of(fields), span_of(since, limit))
         if span.limit == 0:
             return []
-        query = JournalQuery(match=condition, since=span.since, error=error)
+        query = JournalQuery(match=condition, since=span.since, error=error, notable=notable)
         return await self._all(journal_operations.read_journal, query, span.limit)
 
-    async def count(self, *, since: int = 0, error: str | None = None, **fields: Unpack[MatchFields]) -> int:
-        """Return the number of matching requests. error: as in entries."""
-        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error)
+    async def count(
+        self, *, since: int = 0, error: str | None = None, notable: bool = False, **fields: Unpack[MatchFields]
+    ) -> int:
+        """Return the number of matching requests. error, notable: as in entries."""
+        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error, notable=notable)
         counted = await self._perform(journal_operations.count_journal, query=query)
         return counted.count
 
