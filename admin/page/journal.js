@@ -1,4 +1,4 @@
-// The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
+// The requests that the page knows: the newest of the journal, and which repeat which.
 
 import { Counts } from "./counts.js";
 import { FAMILIES } from "./declared.js";
@@ -11,15 +11,17 @@ const REMOVED_AT_ONCE = 500;
 /**
  * The requests of a journal in the order of their ids.
  * After each change its listeners are called with `added` and `removed`, lists of requests, and `replaced`, a list of the
- * request as it was and as it is.
+ * request as it was and as it is; with `isCleared` if the broker has removed them, too.
  */
 export class Journal {
   constructor() {
     this.entries = [];
     this.skipped = 0;
-    // The APIs and topics of all requests.
+    // The names that all requests have.
     this.apis = new Counts();
     this.topics = new Counts();
+    this.errors = new Counts();
+    this.nodes = new Counts();
     // Earlier and later requests with the same batch, by id.
     this.repeats = new Map();
     this.repeatedBy = new Map();
@@ -55,7 +57,7 @@ export class Journal {
   /** Remove the requests up to an id. */
   clear(through) {
     this.skipped = 0;
-    this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)) });
+    this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)), isCleared: true });
   }
 
   /** Return the request with an id; undefined if the page does not know it. */
@@ -65,7 +67,9 @@ export class Journal {
 
   count(entry, by) {
     this.apis.add(entry.api, by);
+    this.nodes.add(entry.node, by);
     for (const topic of topicsOf(entry)) this.topics.add(topic, by);
+    for (const error of errorsOf(entry)) this.errors.add(error, by);
   }
 
   link(entry) {
@@ -120,14 +124,10 @@ function keyOf(batch) {
   return JSON.stringify([batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence]);
 }
 
-/** Return whether a request fulfils all conditions of a filter; an empty condition is none. */
-export function isSelected(entry, filter) {
-  if (filter.api && entry.api !== filter.api) return false;
-  if (filter.topic && !topicsOf(entry).includes(filter.topic)) return false;
-  if (filter.client && !(entry.client_id ?? "").includes(filter.client)) return false;
-  if (filter.partition && !entry.batches.some((batch) => String(batch.partition) === filter.partition)) return false;
-  if (filter.producer && !entry.batches.some((batch) => String(batch.producer_id) === filter.producer)) return false;
-  return !filter.faults || statusOf(entry) !== "ok";
+/** Return the names of the errors of a request that the page has; the API may find more inside its response. */
+export function errorsOf({ error, first_error: first, batches }) {
+  if (error === null && !first && !batches.length) return [];
+  return [error, first?.error, ...batches.map((batch) => batch.error)].filter(Boolean);
 }
 
 export function topicsOf(entry) {

@@ -1,9 +1,11 @@
 // The timeline: a sequence diagram of the requests, one row each, of which only the visible ones are in the document.
 
-import { element, fill, paced, shape } from "./dom.js";
+import { element, paced, shape } from "./dom.js";
 import { firstFrom } from "./journal.js";
+import { drawLaneHeads } from "./lane_heads.js";
 import { Columns } from "./lanes.js";
 import { Overview } from "./overview.js";
+import { isSelected } from "./request_filter.js";
 import { ShownRequests } from "./shown_requests.js";
 import { timelineRow } from "./timeline_row.js";
 
@@ -20,8 +22,6 @@ const BUSY_UPDATE_MS = 500;
 const CHANGES_MAX = 100;
 // A chart that is scrolled to within this of its end follows new requests.
 const END_PIXELS = 40;
-// Lanes that are nearer have their names at two heights.
-const SPACING_MIN = 72;
 
 /**
  * The rows of the requests that a filter selects. `onSelect(entry)` is called when one is chosen.
@@ -43,6 +43,10 @@ export class Timeline {
     this.isFollowing = true;
     // All requests of the journal at the moment of the pause; null while the timeline is live.
     this.paused = null;
+    // Requests before those of the journal that the filter selects.
+    this.older = [];
+    /** @type {((removed: any[]) => void) | null} called with requests that the filter selects and the journal has removed */
+    this.onRemoved = null;
     // Changes of the journal since the last update; null if all requests must be selected again.
     this.changes = null;
     // Whether the last update had more new requests than are in view.
@@ -115,6 +119,7 @@ export class Timeline {
   }
 
   setFilter(filter) {
+    this.older = [];
     this.requests.filter = filter;
     this.selectAgain();
   }
@@ -130,13 +135,12 @@ export class Timeline {
     this.selectAgain();
   }
 
-  /** Pause, and show earlier requests before the others. */
-  showEarlier(earlier) {
-    const [first] = this.all;
-    this.paused = [...earlier, ...this.all];
-    this.isFollowing = false;
+  /** Have these requests before the others. shownId: of the one to show at the bottom; null for none. */
+  setOlder(older, shownId = null) {
+    this.older = older;
+    if (shownId !== null) this.isFollowing = false;
     this.selectAgain();
-    this.scrollTo(firstFrom(this.requests.entries, first.id) * this.rowHeight - this.height);
+    if (shownId !== null) this.scrollTo(firstFrom(this.requests.entries, shownId + 1) * this.rowHeight - this.height);
   }
 
   selectAgain() {
@@ -156,6 +160,9 @@ export class Timeline {
   }
 
   received(change) {
+    if (change.isCleared) this.older = [];
+    else if (this.paused === null && change.removed.length) this.onRemoved?.(change.removed.filter((entry) => isSelected(entry, this.requests.filter)));
+    if (change.removed.length && this.older.length) this.changes = null;
     if (this.changes?.length === CHANGES_MAX) this.changes = null;
     this.changes?.push(change);
     this.updateSoon();
@@ -174,7 +181,7 @@ export class Timeline {
 
   takeChanges() {
     const newest = this.requests.entries.at(-1)?.id ?? 0;
-    if (this.changes === null) this.requests.reset(this.all);
+    if (this.changes === null) this.requests.reset(this.all, this.older);
     else for (const change of this.changes) this.requests.apply(change);
     this.changes = [];
     const { entries } = this.requests;
@@ -321,12 +328,13 @@ export class Timeline {
   render() {
     if (!this.width) return;
     const { entries, lanes } = this.requests;
-    const columns = new Columns(this.width, lanes);
-    const key = JSON.stringify([this.width, lanes]);
+    const { nodes } = this.journal;
+    const columns = new Columns(this.width, lanes, nodes.counts.size > 1 ? nodes.names.sort((one, other) => one - other) : []);
+    const key = JSON.stringify([this.width, lanes, [...columns.nodes]]);
     if (key !== this.columnsKey) {
       this.columnsKey = key;
       this.rows.clear();
-      this.renderHeads(lanes, columns);
+      drawLaneHeads(this.heads, this.lifelines, lanes, columns);
     }
     const height = this.rowHeight;
     const margin = this.isFollowing ? 0 : MARGIN_ROWS;
@@ -347,22 +355,6 @@ export class Timeline {
     for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
     const whole = entries.length * height;
     this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });
-  }
-
-  renderHeads(lanes, columns) {
-    const isStaggered = lanes.length > 1 && columns.spacing < SPACING_MIN;
-    this.heads.classList.toggle("is-staggered", isStaggered);
-    const heads = lanes.map((name) => {
-      const head = element("span", { class: "lane-head", title: name }, name);
-      head.style.left = `${columns.of(name)}px`;
-      head.style.maxWidth = `${Math.max(28, (isStaggered ? 2 : 1) * columns.spacing || 220)}px`;
-      return head;
-    });
-    const broker = element("span", { class: "lane-head broker" }, "broker");
-    broker.style.left = `${columns.broker}px`;
-    fill(this.heads, lanes.length ? [...heads, broker] : []);
-    const lines = [...lanes.map((name) => columns.of(name)), columns.broker];
-    fill(this.lifelines, lines.map((x) => shape("line", { x1: x, x2: x, y1: 0, y2: "100%" })));
   }
 
   row(entry, columns, height) {

@@ -27,20 +27,21 @@ export function timelineRow(entry, { columns, height, by, repeats }) {
   });
   row.style.height = `${height}px`;
   const from = columns.of(laneOf(entry, by));
-  row.append(hasLabels ? arrows(entry, from, columns, height) : bar(from, columns, height));
+  row.append(hasLabels ? arrows(entry, from, columns, height) : bar(from, columns.ofNode(entry.node), height));
   if (hasLabels) row.append(...labels(entry, from, columns, { repeats, isTall: height >= ARROWS_FROM }));
   return row;
 }
 
 function arrows(entry, from, columns, height) {
+  const broker = columns.ofNode(entry.node);
   const isTall = height >= ARROWS_FROM;
   const there = isTall ? Math.round(height * 0.42) : Math.round(height / 2) + 6;
   const back = Math.round(height * 0.84);
   const isReceived = !entry.faults.some((fault) => fault.point === "received" && isCut(fault));
-  const parts = [arrow(from, isReceived ? columns.broker : (from + columns.broker) / 2, there, "request")];
-  if (!isReceived) parts.push(cross((from + columns.broker) / 2, there));
-  if (isTall) parts.push(...response(entry, columns.broker, from, back));
-  for (const [number, fault] of entry.faults.entries()) parts.push(marker(fault, number, from, columns.broker, there, back, isTall));
+  const parts = [arrow(from, isReceived ? broker : (from + broker) / 2, there, "request")];
+  if (!isReceived) parts.push(cross((from + broker) / 2, there));
+  if (isTall) parts.push(...response(entry, broker, from, back));
+  for (const [number, fault] of entry.faults.entries()) parts.push(marker(fault, number, from, broker, there, back, isTall));
   return shape("svg", { class: "arrows", width: columns.width, height, "aria-hidden": "true" }, parts);
 }
 
@@ -58,7 +59,7 @@ function labels(entry, from, columns, { repeats, isTall }) {
     repeats === undefined ? null : element("span", { class: "repeat", "data-jump": repeats }, `↻ repeats ${repeats}`),
   );
   label.style.left = `${from + 8}px`;
-  label.style.width = `${columns.broker - from - 16}px`;
+  label.style.width = `${columns.ofNode(entry.node) - from - 16}px`;
   const time = element("span", { class: "when" }, columns.isNarrow ? timeText(entry.at_ms).slice(3) : timeText(entry.at_ms));
   const decision = element("span", { class: "decision", title: decisionsText(entry) }, decisionsText(entry));
   if (columns.isNarrow) {
@@ -75,10 +76,10 @@ function isCut(fault) {
   return familyOf(fault.kind) === "cut" && fault.kind !== "crash";
 }
 
-function bar(from, columns, height) {
+function bar(from, broker, height) {
   const made = element("span", { class: "bar" });
   made.style.left = `${from}px`;
-  made.style.width = `${columns.broker - from}px`;
+  made.style.width = `${broker - from}px`;
   made.style.height = `${Math.max(1, height - 1)}px`;
   return made;
 }

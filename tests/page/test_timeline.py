@@ -86,21 +86,6 @@ def test_click_on_a_batch_shows_what_the_broker_decided_and_why(
     expect(panel).to_be_hidden()
 
 
-def test_filter_shows_only_what_fulfils_all_conditions(page: Page, broker: Serving, admin: AdminClient) -> None:
-    admin.post("/v1/rules", LOST_ACK)
-    produce(broker, 3)
-    expect(requests(page).get_by_role("option", name="duplicate of")).to_have_count(1)
-
-    page.get_by_label("API", exact=True).select_option("Produce")
-    expect(requests(page).get_by_role("option")).to_have_count(4)
-    page.get_by_label("notable only").check()
-    expect(requests(page).get_by_role("option")).to_have_count(2)
-    page.get_by_label("producer id").fill("12345")
-    expect(requests(page).get_by_role("option")).to_have_count(0)
-    page.get_by_role("button", name="Clear").click()
-    expect(requests(page).get_by_role("option", name="ApiVersions")).not_to_have_count(0)
-
-
 def test_keys_choose_and_open_a_request(page: Page, broker: Serving) -> None:
     produce(broker, 2)
     expect(requests(page).get_by_role("option", name="offset 1")).to_have_count(1)
@@ -124,17 +109,6 @@ def test_zoom_out_draws_bars_and_keeps_the_end_in_view(page: Page, broker: Servi
     expect(last).to_be_in_viewport()
     expect(requests(page).get_by_role("option", name="offset 0")).to_be_in_viewport()
     expect(last.locator(".bar")).to_have_count(1)
-
-
-def test_lanes_are_clients_connections_or_producers(page: Page, broker: Serving) -> None:
-    produce(broker, 1)
-    heads = page.locator(".lane-head:not(.broker)")
-    expect(heads).to_have_text(["shop"])
-
-    page.get_by_label("One lane per").select_option("connection")
-    expect(heads).to_have_text(["shop #1", "shop #2"])
-    page.get_by_label("One lane per").select_option("producer")
-    expect(heads).to_have_text(["no producer", "producer 0"])
 
 
 def test_text_from_the_wire_is_text(page: Page, broker: Serving) -> None:

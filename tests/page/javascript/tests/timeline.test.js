@@ -124,15 +124,42 @@ test("a chosen request is shown as it is now, also before the timeline is drawn 
   assert.deepEqual(chosen, ["written"]);
 });
 
-test("earlier requests come before those of the pause, and the last of them is in view", () => {
+test("older requests come before those of the page, and the one that is to be shown is in view", () => {
   const { timeline } = opened(entriesOf(1001, 2000));
 
-  timeline.showEarlier(entriesOf(501, 1000));
+  timeline.setOlder(entriesOf(501, 1000), 1000);
 
   assert.equal(timeline.requests.entries.length, 1500);
   assert.ok(drawn(timeline).includes(1000));
   assert.equal(timeline.isFollowing, false);
   assert.deepEqual(missing(timeline), []);
+});
+
+test("older requests leave with the journal's when it is cleared", () => {
+  const { journal, timeline } = opened(entriesOf(1001, 2000));
+  timeline.setOlder(entriesOf(501, 1000));
+
+  journal.clear(1999);
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+
+  assert.deepEqual(timeline.requests.entries.map(({ id }) => id), [2000]);
+});
+
+test("the arrow of a request ends at the line of its node", () => {
+  const { timeline } = opened([entryOf(1, { node: 3 }), entryOf(2, { node: 1 }), entryOf(3, { node: 2 })]);
+
+  const heads = [...timeline.heads.children].filter((head) => head.classList.contains("broker"));
+  assert.deepEqual(heads.map((head) => head.textContent), ["node 1", "node 2", "node 3"]);
+  const ends = [...timeline.body.children].map((row) => Number(row.querySelector(".request line").getAttribute("x2")));
+  const lines = [...timeline.lifelines.querySelectorAll(".broker")].map((line) => Number(line.getAttribute("x1")));
+  assert.deepEqual(ends, [lines[2], lines[0], lines[1]]);
+});
+
+test("the only node is named broker", () => {
+  const { timeline } = opened([entryOf(1, { node: 1 })]);
+
+  assert.deepEqual([...timeline.heads.children].map((head) => head.textContent), ["shop", "broker"]);
 });
 
 test("a lost response is a broken arrow, and its repetition names it", () => {
