@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Unpack
 
 from ...faults.rules.recipes import MatchFields
-from ..methods.journal import Entries, condition_of, span_of
+from ..methods.journal import Entries, Marks, condition_of, span_of
 from ..methods.journal_text import expectation_text, failure_text
-from ..operations import journal_operations
+from ..operations import journal_operations, mark_operations
 from ..operations.journal_operations import JournalCount, JournalFilter, JournalQuery
+from ..paging import NumberPage
 from .base import AsyncMethods
 
 
@@ -70,6 +71,10 @@ class AsyncBrokerJournal(AsyncMethods):
     async def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""
         return await self._perform(journal_operations.clear_journal)
+
+    async def marks(self, *, since: int = 0) -> Marks:
+        """Return what happened to the cluster between the requests: the newest 1,000 marks with an id above since."""
+        return await self._all(mark_operations.list_marks, NumberPage(since=span_of(since).since))
 
     @property
     async def dropped(self) -> int:

@@ -11,13 +11,16 @@ from ...faults.journal.journal_entries import JournalEntry
 from ...faults.numbers import Natural
 from ...faults.rules.match import Match
 from ...faults.rules.recipes import MatchFields, match_of
-from ..operations import journal_operations
+from ..operations import journal_operations, mark_operations
 from ..operations.journal_operations import JournalCount, JournalFilter, JournalQuery, check_journal_match
+from ..operations.mark_operations import MarkInfo
+from ..paging import NumberPage
 from .base import Methods
 from .journal_text import expectation_text, failure_text
 
 # Within the class, `entries` is a method.
 Entries = list[JournalEntry]
+Marks = list[MarkInfo]
 
 
 class Span(Struct):
@@ -82,6 +85,10 @@ class BrokerJournal(Methods):
     def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""
         return self._perform(journal_operations.clear_journal)
+
+    def marks(self, *, since: int = 0) -> Marks:
+        """Return what happened to the cluster between the requests: the newest 1,000 marks with an id above since."""
+        return self._all(mark_operations.list_marks, NumberPage(since=span_of(since).since))
 
     @property
     def dropped(self) -> int:

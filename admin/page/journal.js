@@ -7,6 +7,8 @@ import { FAMILIES } from "./declared.js";
 const REQUESTS_MAX = 10000;
 // Removed at a time, so that most additions remove none.
 const REMOVED_AT_ONCE = 500;
+// As many as the broker keeps.
+const MARKS_MAX = 1000;
 
 /**
  * The requests of a journal in the order of their ids.
@@ -17,6 +19,8 @@ export class Journal {
   constructor() {
     this.entries = [];
     this.skipped = 0;
+    // What happened between the requests, by the order of its ids.
+    this.marks = [];
     // The names that all requests have.
     this.apis = new Counts();
     this.topics = new Counts();
@@ -54,9 +58,17 @@ export class Journal {
     this.changed({ added, replaced, removed: over > 0 ? this.remove(over + REMOVED_AT_ONCE) : [] });
   }
 
-  /** Remove the requests up to an id. */
+  /** Add new marks; those that it has are sent again after a connection was lost. */
+  addMarks(items) {
+    const last = this.marks.at(-1)?.id ?? 0;
+    this.marks = [...this.marks, ...items.filter(({ id }) => id > last)].slice(-MARKS_MAX);
+    this.changed({ added: [], replaced: [], removed: [] });
+  }
+
+  /** Remove the requests up to an id, and the marks before it. */
   clear(through) {
     this.skipped = 0;
+    this.marks = this.marks.filter((mark) => mark.after_id >= through);
     this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)), isCleared: true });
   }
 

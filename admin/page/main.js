@@ -86,6 +86,8 @@ function startHints() {
 function received(name, data) {
   if (name === "requests") {
     journal.add(data.items, data.skipped);
+  } else if (name === "marks") {
+    journal.addMarks(data.items);
   } else if (name === "cleared") {
     journal.clear(data.through);
   } else if (name === "changed") {

@@ -41,6 +41,7 @@ function showHead(place) {
 }
 
 journal.add(report.journal.items, report.journal.dropped);
+journal.addMarks(report.journal.marks);
 showHead(document.getElementById("bar"));
 const navigation = new Navigation(views, document.getElementById("views"), document.getElementById("view"));
 navigation.show();

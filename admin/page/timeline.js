@@ -7,6 +7,7 @@ import { Columns } from "./lanes.js";
 import { Overview } from "./overview.js";
 import { isSelected } from "./request_filter.js";
 import { ShownRequests } from "./shown_requests.js";
+import { markLines } from "./timeline_marks.js";
 import { timelineRow } from "./timeline_row.js";
 
 // The height of a row at each step of the zoom.
@@ -71,6 +72,7 @@ export class Timeline {
     this.heads = element("div", { class: "lane-heads", "aria-hidden": "true" });
     this.lifelines = shape("svg", { class: "lifelines", "aria-hidden": "true" });
     this.body = element("div", { class: "rows" });
+    this.marks = element("div", { class: "marks", role: "none" });
     this.scroller = element(
       "div",
       {
@@ -86,6 +88,7 @@ export class Timeline {
         },
       },
       this.body,
+      this.marks,
     );
     this.newer = element("button", { type: "button", class: "newer", hidden: true, on: { click: () => this.follow() } });
     this.overview = new Overview((share) => this.scrollTo(share * this.requests.entries.length * this.rowHeight - this.height / 2));
@@ -353,6 +356,7 @@ export class Timeline {
     const present = new Set(rows.values());
     for (const row of [...this.body.children]) if (!present.has(row)) row.remove();
     for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
+    this.marks.replaceChildren(...markLines(this.journal.marks, { entries, first, last, height }));
     const whole = entries.length * height;
     this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });
   }

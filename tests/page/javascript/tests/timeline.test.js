@@ -162,6 +162,49 @@ test("the only node is named broker", () => {
   assert.deepEqual([...timeline.heads.children].map((head) => head.textContent), ["shop", "broker"]);
 });
 
+/** Return the places of the marks that are drawn, and their texts. */
+const marksOf = (timeline) => [...timeline.marks.children].map((line) => [line.style.top, line.textContent]);
+
+test("a mark is a line between the requests before it and after it, also if the filter hides them", () => {
+  const { journal, timeline } = opened([entryOf(1), entryOf(2, { api: "Fetch" }), entryOf(3)]);
+
+  journal.addMarks([
+    { id: 1, after_id: 0, kind: "rule", text: "rule 1 added" },
+    { id: 2, after_id: 2, kind: "node", text: "node 1 is killed" },
+    { id: 3, after_id: 2, kind: "leader", text: "node 2 leads orders-0" },
+    { id: 4, after_id: 3, kind: "clock", text: "clock: manual" },
+  ]);
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+  assert.deepEqual(marksOf(timeline), [["0px", "rule 1 added"], [`${2 * ROW}px`, "node 1 is killed and 1 more"], [`${3 * ROW}px`, "clock: manual"]]);
+
+  timeline.setFilter({ api: "Produce" });
+
+  assert.deepEqual(marksOf(timeline).map(([top]) => top), ["0px", `${ROW}px`, `${2 * ROW}px`]);
+});
+
+test("only the marks in view are drawn", () => {
+  const { journal, timeline } = opened(entriesOf(1, 1000));
+  journal.addMarks(Array.from({ length: 1000 }, (_, at) => ({ id: at + 1, after_id: at + 1, kind: "rule", text: `rule ${at + 1} added` })));
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+
+  assert.equal(timeline.marks.children.length, IN_VIEW + 1);
+  assert.equal(timeline.marks.children[IN_VIEW - 1].textContent, "rule 999 added");
+});
+
+test("marks are the same after a connection was lost, and leave with the requests", () => {
+  const { journal } = opened([entryOf(1), entryOf(2)]);
+  const marks = [{ id: 1, after_id: 1, kind: "rule", text: "rule 1 added" }, { id: 2, after_id: 2, kind: "rule", text: "rule 1 removed" }];
+  journal.addMarks(marks);
+
+  journal.addMarks(marks);
+  assert.deepEqual(journal.marks, marks);
+  journal.clear(2);
+
+  assert.deepEqual(journal.marks, [marks[1]]);
+});
+
 test("a lost response is a broken arrow, and its repetition names it", () => {
   const fault = { kind: "close", point: "applied", rule: 1 };
   const lost = entryOf(1, { batches: [batchOf(0)], faults: [fault], answer: "not_written" });
