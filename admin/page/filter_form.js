@@ -19,8 +19,8 @@ export function filterForm(journal, onChange) {
   const fields = {
     api,
     topic,
-    partition: field("partition", "partition", 7),
-    producer: field("producer", "producer id", 9),
+    partition: field("partition", "partition", 9),
+    producer: field("producer", "producer id", 11),
     client: field("client", "client id", 10),
     error,
     node,

@@ -1,7 +1,7 @@
 // The requests that the page knows: the newest of the journal, and which repeat which.
 
 import { Counts } from "./counts.js";
-import { FAMILIES } from "./declared.js";
+import { FAMILIES, LEFT_APIS } from "./declared.js";
 
 // As many as the journal keeps by default.
 const REQUESTS_MAX = 10000;
@@ -146,10 +146,15 @@ export function topicsOf(entry) {
   return entry.topics.length ? entry.topics : entry.batches.map((batch) => batch.topic);
 }
 
+/** Return whether a client has closed its connection as clients do: while it waited for records, or when it left a group. */
+export function isLeft(entry) {
+  return Boolean(entry.client_closed) && LEFT_APIS.includes(entry.api);
+}
+
 /** Return what a request shows at a glance: fault, lost, error, duplicate, waiting or ok. */
 export function statusOf(entry) {
   if (entry.faults.some((fault) => fault.kind !== "observe")) return "fault";
-  if (entry.answer === "not_written") return "lost";
+  if (entry.answer === "not_written" && !isLeft(entry)) return "lost";
   if (entry.batches.some((batch) => batch.decision === "duplicate")) return "duplicate";
   if (entry.error !== null) return "error";
   return entry.answer === "waiting" ? "waiting" : "ok";

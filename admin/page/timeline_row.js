@@ -3,7 +3,7 @@
 import { WAITED_FOR } from "./declared.js";
 import { element, shape } from "./dom.js";
 import { batchText, decisionText, subjectText, timeText } from "./format.js";
-import { familyOf, statusOf, toneOf } from "./journal.js";
+import { familyOf, isLeft, statusOf, toneOf } from "./journal.js";
 import { laneOf } from "./lanes.js";
 
 // Labels fit into a row of this height, and both arrows into one of that.
@@ -51,7 +51,8 @@ function labels(entry, from, columns, { repeats, isTall }) {
     { class: "label" },
     element(
       "span",
-      { class: "what" },
+      // The label may be cut.
+      { class: "what", title: whatText(entry) },
       element("b", {}, entry.api),
       ` ${subjectText(entry)}`,
       element("span", { class: "sequences" }, entry.batches.length === 1 ? ` ${batchText(entry.batches[0])}` : ""),
@@ -70,6 +71,10 @@ function labels(entry, from, columns, { repeats, isTall }) {
     decision.classList.toggle("is-tall", isTall);
   }
   return [time, label, decision];
+}
+
+function whatText(entry) {
+  return [entry.api, subjectText(entry), entry.batches.length === 1 && batchText(entry.batches[0])].filter(Boolean).join(" ");
 }
 
 function isCut(fault) {
@@ -103,6 +108,7 @@ function response(entry, broker, lane, y) {
   if (entry.answer === "not_owed") return [];
   if (entry.answer === "waiting") return [shape("line", { class: "arrow waiting", x1: broker, x2: lane, y1: y, y2: y })];
   if (entry.answer === "written") return [arrow(broker, lane, y, entry.error === null ? "response" : "response error")];
+  if (isLeft(entry)) return [];
   const end = broker - (broker - lane) * 0.4;
   return [shape("line", { class: "arrow lost", x1: broker, x2: end, y1: y, y2: y }), cross(end, y)];
 }
@@ -129,8 +135,14 @@ function decisionsText(entry) {
   const parts = [...batches, ...faults];
   if (entry.error !== null && !parts.some((part) => part.includes(entry.error))) parts.push(entry.error);
   if (entry.answer === "waiting") parts.push("awaits its response");
-  if (entry.answer === "not_written") parts.push(WAITED_FOR.includes(entry.faults.at(-1)?.kind) ? "no response so far" : "no response");
+  if (entry.answer === "not_written") parts.push(missingText(entry));
   return parts.join(" · ");
+}
+
+/** Return why a request has no response. */
+function missingText(entry) {
+  if (entry.client_closed) return isLeft(entry) && !entry.faults.length ? "the client closed first" : "no response: the client has closed";
+  return WAITED_FOR.includes(entry.faults.at(-1)?.kind) ? "no response so far" : "no response";
 }
 
 function spokenText(entry) {

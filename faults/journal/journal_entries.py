@@ -43,6 +43,18 @@ BATCHES_MAX = 10_000
 BATCHES_AT_ONCE = 1_000
 # The kind of the fault that changes nothing.
 OBSERVE = "observe"
+# A client that closes its connection does not wait for the response: it reads no more records, or leaves its group.
+LEFT_APIS = frozenset(
+    {
+        "Fetch",
+        "ShareFetch",
+        "LeaveGroup",
+        "ConsumerGroupHeartbeat",
+        "ShareGroupHeartbeat",
+        "StreamsGroupHeartbeat",
+    }
+)
+_WITHOUT_RESPONSE = ("waiting", "not_written")
 _NS_PER_MS = 1_000_000
 _NO_RECORDS = memoryview(b"")
 
@@ -69,6 +81,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     fetch, list_offsets, offsets, member, share: the details of the request and its response; of those kinds.
     took_ms: from the arrival of the request until the response was written; None if it was not. injected_ms: of that,
     for how long faults held the request or its response.
+    client_closed: whether the client has closed or reset its connection before a response was written.
     Long texts of the client are shortened, and have their length then: "aaa… (32000 characters)".
     """
 
@@ -104,6 +117,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     share: ShareDetails | None = None
     took_ms: float | None = None
     injected_ms: float = 0.0
+    client_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +192,15 @@ def _is_selected(journal: Journal, request_id: int, request: JournalRecord, sele
 
 
 def is_notable(journal: Journal, request_id: int, request: JournalRecord) -> bool:
-    """Return whether a request met a fault, has no response, repeats a batch, or has an error."""
+    """Return whether a request met a fault, has no response, repeats a batch, or has an error.
+
+    A response that is missing because the client closed its connection is not notable for LEFT_APIS.
+    """
     if any(fault.kind != OBSERVE for fault in journal.outcomes.faults_on(request_id)):
         return True
-    if _response_state(journal, request_id, request) in ("waiting", "not_written"):
+    state = _response_state(journal, request_id, request)
+    is_left = request.connection.is_closed_by_client and api_name_of(request.api_key) in LEFT_APIS
+    if state in _WITHOUT_RESPONSE and not is_left:
         return True
     if any(isinstance(result, AppendResult) and result.is_duplicate for _, _, result in request.batches or ()):
         return True
@@ -306,6 +325,7 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         share=details.share,
         took_ms=_ms(request.answer.took_ns) or None,
         injected_ms=_ms(request.answer.held_ns),
+        client_closed=answer in _WITHOUT_RESPONSE and connection.is_closed_by_client,
         rule=_rule_of(faults, request),
         faults=[JournalFault(rule=fault.rule_id, point=fault.point, kind=fault.kind) for fault in faults],
     )

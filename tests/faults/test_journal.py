@@ -244,6 +244,21 @@ def test_notable_requests_have_a_fault_an_error_a_repeated_batch_or_no_response(
 
 
 @pytest.mark.parametrize(
+    ("api", "is_found"), [(ApiKey.FETCH, False), (ApiKey.LEAVE_GROUP, False), (ApiKey.OFFSET_COMMIT, True)]
+)
+def test_response_that_a_closing_client_does_not_wait_for_is_not_notable(api: ApiKey, is_found: bool) -> None:
+    journal = Journal(10)
+    connection = FakeConnection(is_closed_by_client=True)
+    request_id = journal.handled(FakeRequest(connection, api_key=int(api)), 80, PENDING)
+    journal.unanswered(request_id)
+
+    found = [entry for entry in search_entries(journal, Selection(notable=True)) if entry is not None]
+
+    assert bool(found) is is_found
+    assert only(journal).client_closed
+
+
+@pytest.mark.parametrize(
     ("match", "ids"),
     [
         (Match(api="Produce"), [1, 2, 4]),

@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.topic_client import TOPIC
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving, serving
 from .conftest import WIDE
 from .open_page import opened
@@ -29,6 +29,8 @@ SET_HIDDEN = """(isHidden) => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 HIDDEN_MS = 1000
+# Longer than the test takes.
+FETCH_WAIT_MS = 60_000
 
 
 def produce(broker: Serving, count: int) -> None:
@@ -84,6 +86,20 @@ def test_click_on_a_batch_shows_what_the_broker_decided_and_why(
     expect(panel).to_contain_text("close at applied, by rule 1")
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
+
+
+def test_normal_close_of_a_consumer_is_not_notable(page: Page, broker: Serving, admin: AdminClient) -> None:
+    produce(broker, 1)
+    with TopicClient(broker.bootstrap) as client:
+        # It waits for records, and the client closes its connection meanwhile.
+        client.send_fetch(max_wait_ms=FETCH_WAIT_MS, offset=1)
+        expect(requests(page).get_by_role("option", name="awaits its response")).to_have_count(1)
+
+    left = requests(page).get_by_role("option", name="the client closed first")
+    expect(left).to_have_count(1)
+    expect(left).to_have_class(re.compile("is-ok"))
+    expect(left.locator(".lost")).to_have_count(0)
+    assert [entry["api"] for entry in admin.get("/v1/journal?notable=true")["items"]] == []
 
 
 def test_keys_choose_and_open_a_request(page: Page, broker: Serving) -> None:

@@ -162,6 +162,17 @@ test("the only node is named broker", () => {
   assert.deepEqual([...timeline.heads.children].map((head) => head.textContent), ["shop", "broker"]);
 });
 
+test("a response that a closing client does not wait for is not lost", () => {
+  const closed = { answer: "not_written", client_closed: true };
+  const { timeline } = opened([entryOf(1, { api: "Fetch", ...closed }), entryOf(2, closed)]);
+
+  const [fetch, produce] = timeline.body.children;
+  assert.match(fetch.textContent, /the client closed first/);
+  assert.equal(fetch.querySelectorAll(".lost").length, 0);
+  assert.match(produce.textContent, /no response: the client has closed/);
+  assert.equal(produce.querySelectorAll(".arrow.lost").length, 1);
+});
+
 /** Return the places of the marks that are drawn, and their texts. */
 const marksOf = (timeline) => [...timeline.marks.children].map((line) => [line.style.top, line.textContent]);
 
