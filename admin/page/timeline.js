@@ -13,8 +13,8 @@ import { timelineRow } from "./timeline_row.js";
 // The height of a row at each step of the zoom.
 const HEIGHTS = [3, 6, 12, 24, 46, 64];
 const HEIGHT_DEFAULT = 4;
-// Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows: all of
-// them would be new ones.
+// Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows, and in
+// the frame of a jump: all of them would be new ones.
 const MARGIN_ROWS = 6;
 // New requests are drawn this often; the other one if so many come that each time all rows in view are new.
 const UPDATE_MS = 250;
@@ -56,6 +56,8 @@ export class Timeline {
     this.seen = 0;
     // Of the chart, in pixels. They are kept here because reading them from the document costs a layout.
     this.top = 0;
+    // Where the rows were drawn last.
+    this.drawnTop = 0;
     this.width = 0;
     this.height = 0;
     this.build();
@@ -340,7 +342,11 @@ export class Timeline {
       drawLaneHeads(this.heads, this.lifelines, lanes, columns);
     }
     const height = this.rowHeight;
-    const margin = this.isFollowing ? 0 : MARGIN_ROWS;
+    const isJump = Math.abs(this.top - this.drawnTop) > this.height;
+    const margin = this.isFollowing || isJump ? 0 : MARGIN_ROWS;
+    this.drawnTop = this.top;
+    // The margin is drawn when the chart stands.
+    if (isJump) this.draw();
     const first = Math.max(0, Math.floor(this.top / height) - margin);
     const last = Math.min(entries.length, Math.ceil((this.top + this.height) / height) + margin);
     const rows = new Map();
@@ -355,7 +361,12 @@ export class Timeline {
     this.rows = rows;
     const present = new Set(rows.values());
     for (const row of [...this.body.children]) if (!present.has(row)) row.remove();
-    for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
+    // In their order, in which a screen reader reads them.
+    let following = this.body.firstChild;
+    for (const row of present) {
+      if (row === following) following = row.nextSibling;
+      else this.body.insertBefore(row, following);
+    }
     this.marks.replaceChildren(...markLines(this.journal.marks, { entries, first, last, height }));
     const whole = entries.length * height;
     this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });

@@ -1,9 +1,12 @@
 """The marks across the timeline: what happened to the cluster between two requests."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ..admin.admin_client import AdminClient
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from .conftest import WIDE
 from .open_page import opened
@@ -37,10 +40,10 @@ def test_killed_node_and_the_elections_after_it_are_marked(browser: Browser, clu
         produce(cluster, 1)
         expect(requests(page).get_by_role("option", name="offset 0")).to_have_count(1)
 
-        AdminClient(cluster.admin or "").post("/v1/nodes/1/stop", {"controlled": False, "noticed": True})
+        admin = AdminClient(cluster.admin or "")
+        leader = admin.get("/v1/partitions", topic=TOPIC)["items"][0]["leader"]
+        admin.post(f"/v1/nodes/{leader}/stop", {"controlled": False, "noticed": True})
 
-        mark = page.locator(".mark").filter(has_text="node 1 is killed")
-        expect(mark).to_have_count(1)
-        expect(mark.locator("span")).to_have_attribute(
-            "title", "node 1 is killed\nnode 2 leads, before it node 1: events-0"
-        )
+        mark = page.locator(".mark").filter(has_text=f"node {leader} is killed")
+        elected = re.compile(rf"^node {leader} is killed\nnode \d leads, before it node {leader}: {TOPIC}-0$")
+        expect(mark.locator("span")).to_have_attribute("title", elected)

@@ -45,6 +45,20 @@ test("only the rows in view are drawn while the timeline follows", () => {
   assert.deepEqual(missing(timeline), []);
 });
 
+test("a jump draws the rows in view first, and those around them in the next frame", () => {
+  const { timeline } = opened(entriesOf(1, 5000));
+
+  timeline.scrollTo(1000 * ROW);
+  assert.deepEqual(drawn(timeline), entriesOf(1001, 1000 + IN_VIEW).map(({ id }) => id));
+  frame(0);
+
+  assert.equal(drawn(timeline)[0] < 1001, true);
+  assert.deepEqual(missing(timeline), []);
+  const count = drawn(timeline).length;
+  timeline.scrollTo(1001 * ROW);
+  assert.equal(drawn(timeline).length, count);
+});
+
 test("scroll position and rows change in the same frame", () => {
   const { journal, timeline } = opened(entriesOf(1, 100));
 
