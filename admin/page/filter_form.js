@@ -26,7 +26,7 @@ export function filterForm(journal, onChange) {
     node,
     notable,
   };
-  const clear = button("Clear", () => change(() => form.reset(), null), { kind: "quiet", hidden: true });
+  const clear = button("Clear", () => change(() => form.reset(), null), { kind: "quiet" });
   const form = element(
     "form",
     {
@@ -48,7 +48,7 @@ export function filterForm(journal, onChange) {
   function change(how, name) {
     how();
     const filter = filterNow();
-    clear.hidden = !hasConditions(filter);
+    offerClear(filter);
     onChange(filter, name);
   }
 
@@ -60,7 +60,12 @@ export function filterForm(journal, onChange) {
       else if (fields[name].tagName === "SELECT") choose(fields[name], value);
       else fields[name].value = value;
     }
-    clear.hidden = !hasConditions(filter);
+    offerClear(filter);
+  }
+
+  /** Offer to clear the conditions. The button keeps its place, so that no tool moves. */
+  function offerClear(filter) {
+    clear.style.visibility = hasConditions(filter) ? "" : "hidden";
   }
 
   let offered = "";
@@ -74,9 +79,9 @@ export function filterForm(journal, onChange) {
     offer(error, "any error", errors.names.sort());
     offer(node, "any node", nodes.names.sort((one, other) => one - other).map(String));
     node.hidden = nodes.names.length < 2 && node.value === "";
-    error.hidden = errors.names.length === 0 && error.value === "";
   }
   update();
+  offerClear({});
   return { root: form, update, set };
 }
 

@@ -1,4 +1,4 @@
-"""The filter and the lanes of the timeline: which requests are shown, also of those that the page has not."""
+"""The filter and the lanes of the timeline: which requests are shown, and the search for older ones."""
 
 import re
 from pathlib import Path
