@@ -48,6 +48,7 @@ class Control:
         self.plan = fault_injection.plan
         self.arm_initial_rules = fault_injection.arm_initial_rules
         self.journal = fault_injection.journal
+        self.marks = fault_injection.marks
         self.seed_topics = seed_topics
         self.export_folder = export_folder
         # Of the URL of the admin API.
@@ -126,4 +127,6 @@ class Control:
         faults = self.cluster.node.file_faults
         if not isinstance(faults, files.file_fault_injector.FileFaultInjector):
             raise conflict("this broker was started without file faults")
+        # Here and not before: most brokers have no file rules, and their modules are not loaded.
+        faults.plan.on_rules = self.marks.file_rules_changed
         return faults.plan

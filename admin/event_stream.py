@@ -19,6 +19,8 @@ import msgspec
 
 from ..faults.journal.journal import Journal
 from ..faults.journal.journal_entries import JournalEntry, find_entry, iterate_entries
+from ..faults.journal.marks import Marks
+from .operations.mark_operations import MarkInfo, mark_info
 from .state_watch import Parts, StateWatch
 
 # How often a stream looks for requests.
@@ -56,12 +58,20 @@ class Cleared(msgspec.Struct, kw_only=True):
     through: int
 
 
+class NewMarks(msgspec.Struct, kw_only=True):
+    """The data of the event `marks`."""
+
+    items: list[MarkInfo]
+
+
 class EventStream:
     """The events of one client: an asynchronous iterator of encoded events without an end."""
 
-    def __init__(self, journal: Journal, watch: StateWatch, since: int | None) -> None:
+    def __init__(self, journal: Journal, marks: Marks, watch: StateWatch, since: int | None) -> None:
         """since: the id of the newest request that the client has; None sends the newest BEHIND_MAX."""
         self._journal = journal
+        self._marks = marks
+        self._sent_mark_id = 0
         self._watch = watch
         self._known_id = journal.cleared_id if since is None else since
         self._sent_id = self._known_id
@@ -70,6 +80,8 @@ class EventStream:
         if self._known_id > journal.last_id:
             # What it knows are requests of an earlier process.
             self._sent_id, self._cleared_id = journal.cleared_id, -1
+        # A client that continues gets the marks after its newest request again, and compares their ids.
+        self._marks_since = max(self._sent_id, journal.cleared_id)
         self._change_count = journal.outcomes.change_count
         self._version = 0
         # Requests that were sent: without a response, and with an outcome that is newer than what was sent.
@@ -110,6 +122,12 @@ class EventStream:
         changed = self._changed_requests()
         if changed:
             return self._event("requests", Requests(items=changed, skipped=0))
+        if self._marks.last_id > self._sent_mark_id:
+            found = self._marks.newer_than(self._sent_mark_id)
+            self._sent_mark_id = self._marks.last_id
+            items = [mark_info(mark) for mark in found if mark.after_id >= self._marks_since]
+            if items:
+                return self._event("marks", NewMarks(items=items))
         if self._watch.version != self._version:
             changes = self._watch.changed_since(self._version)
             self._version = self._watch.version

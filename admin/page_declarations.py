@@ -19,6 +19,7 @@ from ..faults.declared_recipes import RECIPES
 from ..faults.family import Family
 from ..faults.files.file_action_declaration import FileRecipe
 from ..faults.files.file_actions import FILE_ACTIONS, FileAction
+from ..faults.journal.journal_entries import LEFT_APIS
 from ..faults.recipe import ConnectionSelection, Group, Recipe
 from ..faults.rules import recipes
 from ..faults.rules.fault_rules import FaultRule, When
@@ -36,6 +37,8 @@ def declared_module() -> str:
         "FAMILIES": {kind_of(each): each.family.value for each in ACTION_TYPES},
         # The kinds after which a response that did not come may still come.
         "WAITED_FOR": [kind_of(each) for each in ACTION_TYPES if _is_waited_for(each)],
+        # The requests whose response a client that closes its connection does not wait for.
+        "LEFT_APIS": sorted(LEFT_APIS),
         # The fields that the API fills in: of `when`, and of each kind of action.
         "DEFAULTS": {"when": to_builtins(When()), "action": {kind_of(each): _defaults(each) for each in ACTION_TYPES}},
         # The recipes by their group.

@@ -49,6 +49,11 @@ class ConnectionView(Protocol):
         """Who the client is. Its text is as in ACLs, such as "User:alice"."""
         ...
 
+    @property
+    def is_closed_by_client(self) -> bool:
+        """Whether the client has closed or reset the connection."""
+        ...
+
 
 class _RequestHeader(Protocol):
     """The fields that both matching and the journal read."""

@@ -256,8 +256,10 @@ class AsyncBrokerMethods(AsyncNodeMethods):
             with state.noting_unjudged_group(group_id):
                 on_group = await self.verdict(group=group_id)
                 state.groups.append(on_group)
+        all_marks = await self.journal.marks()
+        marks = [mark for mark in all_marks if mark.after_id >= since]
         dropped = extent.last_id - max(since, extent.cleared_id) - len(entries)
-        journal = run.RecordedJournal(items=entries, dropped=max(0, dropped))
+        journal = run.RecordedJournal(items=entries, dropped=max(0, dropped), marks=marks)
         return run.report_of(title, journal, state)
 
     async def write_report(self, path: str | os.PathLike[str], title: str | None = None, *, since: int = 0) -> Path:

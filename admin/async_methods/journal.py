@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Unpack
 
 from ...faults.rules.recipes import MatchFields
-from ..methods.journal import Entries, condition_of, span_of
+from ..methods.journal import Entries, Marks, condition_of, span_of
 from ..methods.journal_text import expectation_text, failure_text
-from ..operations import journal_operations
+from ..operations import journal_operations, mark_operations
 from ..operations.journal_operations import JournalCount, JournalFilter, JournalQuery
+from ..paging import NumberPage
 from .base import AsyncMethods
 
 
@@ -22,21 +23,30 @@ class AsyncBrokerJournal(AsyncMethods):
     """
 
     async def entries(
-        self, *, since: int = 0, limit: int | None = None, error: str | None = None, **fields: Unpack[MatchFields]
+        self,
+        *,
+        since: int = 0,
+        limit: int | None = None,
+        error: str | None = None,
+        notable: bool = False,
+        **fields: Unpack[MatchFields],
     ) -> Entries:
         """Return the matching requests, oldest first; since: only requests with a greater id.
 
         error: only requests with this error, such as "ILLEGAL_GENERATION", as a whole or inside the response.
+        notable: only requests with a fault, without a response, with a repeated batch or an error.
         """
         condition, span = (condition_of(fields), span_of(since, limit))
         if span.limit == 0:
             return []
-        query = JournalQuery(match=condition, since=span.since, error=error)
+        query = JournalQuery(match=condition, since=span.since, error=error, notable=notable)
         return await self._all(journal_operations.read_journal, query, span.limit)
 
-    async def count(self, *, since: int = 0, error: str | None = None, **fields: Unpack[MatchFields]) -> int:
-        """Return the number of matching requests. error: as in entries."""
-        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error)
+    async def count(
+        self, *, since: int = 0, error: str | None = None, notable: bool = False, **fields: Unpack[MatchFields]
+    ) -> int:
+        """Return the number of matching requests. error, notable: as in entries."""
+        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error, notable=notable)
         counted = await self._perform(journal_operations.count_journal, query=query)
         return counted.count
 
@@ -61,6 +71,10 @@ class AsyncBrokerJournal(AsyncMethods):
     async def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""
         return await self._perform(journal_operations.clear_journal)
+
+    async def marks(self, *, since: int = 0) -> Marks:
+        """Return what happened to the cluster between the requests: the newest 1,000 marks with an id above since."""
+        return await self._all(mark_operations.list_marks, NumberPage(since=span_of(since).since))
 
     @property
     async def dropped(self) -> int:

@@ -46,7 +46,7 @@ def _time(at_ms: int) -> str:
 def _response(entry: Mapping[str, Any], details: RequestDetails) -> str:
     faults = ", ".join(f"{fault['kind']} at {fault['point']} by rule {fault['rule']}" for fault in entry["faults"])
     if entry["answer"] == NOT_WRITTEN:
-        response = "no response"
+        response = "no response, the client has closed" if entry.get("client_closed") else "no response"
     elif entry["answered"]:
         response = entry["error"] or "no error"
         if details.first_error is not None and details.first_error.error == response and not entry["batches"]:

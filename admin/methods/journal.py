@@ -11,13 +11,16 @@ from ...faults.journal.journal_entries import JournalEntry
 from ...faults.numbers import Natural
 from ...faults.rules.match import Match
 from ...faults.rules.recipes import MatchFields, match_of
-from ..operations import journal_operations
+from ..operations import journal_operations, mark_operations
 from ..operations.journal_operations import JournalCount, JournalFilter, JournalQuery, check_journal_match
+from ..operations.mark_operations import MarkInfo
+from ..paging import NumberPage
 from .base import Methods
 from .journal_text import expectation_text, failure_text
 
 # Within the class, `entries` is a method.
 Entries = list[JournalEntry]
+Marks = list[MarkInfo]
 
 
 class Span(Struct):
@@ -34,21 +37,30 @@ class BrokerJournal(Methods):
     """
 
     def entries(
-        self, *, since: int = 0, limit: int | None = None, error: str | None = None, **fields: Unpack[MatchFields]
+        self,
+        *,
+        since: int = 0,
+        limit: int | None = None,
+        error: str | None = None,
+        notable: bool = False,
+        **fields: Unpack[MatchFields],
     ) -> Entries:
         """Return the matching requests, oldest first; since: only requests with a greater id.
 
         error: only requests with this error, such as "ILLEGAL_GENERATION", as a whole or inside the response.
+        notable: only requests with a fault, without a response, with a repeated batch or an error.
         """
         condition, span = condition_of(fields), span_of(since, limit)
         if span.limit == 0:
             return []
-        query = JournalQuery(match=condition, since=span.since, error=error)
+        query = JournalQuery(match=condition, since=span.since, error=error, notable=notable)
         return self._all(journal_operations.read_journal, query, span.limit)
 
-    def count(self, *, since: int = 0, error: str | None = None, **fields: Unpack[MatchFields]) -> int:
-        """Return the number of matching requests. error: as in entries."""
-        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error)
+    def count(
+        self, *, since: int = 0, error: str | None = None, notable: bool = False, **fields: Unpack[MatchFields]
+    ) -> int:
+        """Return the number of matching requests. error, notable: as in entries."""
+        query = JournalFilter(match=condition_of(fields), since=span_of(since).since, error=error, notable=notable)
         counted = self._perform(journal_operations.count_journal, query=query)
         return counted.count
 
@@ -73,6 +85,10 @@ class BrokerJournal(Methods):
     def clear(self) -> JournalCount:
         """Delete all requests and reset the verdict; return how many requests there were."""
         return self._perform(journal_operations.clear_journal)
+
+    def marks(self, *, since: int = 0) -> Marks:
+        """Return what happened to the cluster between the requests: the newest 1,000 marks with an id above since."""
+        return self._all(mark_operations.list_marks, NumberPage(since=span_of(since).since))
 
     @property
     def dropped(self) -> int:

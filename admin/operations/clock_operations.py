@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, convert, field
@@ -102,6 +103,7 @@ def change_clock(control: Control, body: ClockChange) -> MovedClock:
         allowed = "an object with mode, skew_ms, advance_ms"
         raise InvalidValueError("", {}, allowed, "mode, skew_ms or advance_ms is required")
     clock, ended = control.clock, Expirations()
+    control.marks.add("clock", f"clock: {', '.join(_changes_in(body))}")
     if body.mode is not None:
         clock.set_mode(ClockMode(body.mode))
     if body.skew_ms is not None:
@@ -114,6 +116,15 @@ def change_clock(control: Control, body: ClockChange) -> MovedClock:
         skew_ms=clock.skew_ms,
         ended=convert(ended.by_kind, Ended, from_attributes=True),
     )
+
+
+def _changes_in(body: ClockChange) -> Iterator[str]:
+    if body.mode is not None:
+        yield body.mode
+    if body.skew_ms is not None:
+        yield f"skew {body.skew_ms} ms"
+    if body.advance_ms is not None:
+        yield f"advance by {body.advance_ms} ms"
 
 
 OPERATIONS = (

@@ -41,12 +41,13 @@ async def stream_events(
 
     The event `requests` has requests as in the journal, again when an outcome changes, and how many were skipped;
     `cleared` the id up to which the journal was cleared; `changed` the names of topics, groups, transactions, rules,
-    files, held requests and nodes that changed, and `clock`. A client continues by `since` or by Last-Event-ID.
+    files, held requests and nodes that changed, and `clock`;
+    `marks` what happened to the cluster between the requests. A client continues by `since` or by Last-Event-ID.
     """
     since = _last_event_id(headers) if LAST_EVENT_ID in headers else query.since
     if control.watch.streams >= STREAMS_MAX:
         raise CallError(503, f"there are {STREAMS_MAX} streams of events, and no more are accepted")
-    return _events(control, EventStream(control.journal, control.watch, since), query.timeout_ms, caller)
+    return _events(control, EventStream(control.journal, control.marks, control.watch, since), query.timeout_ms, caller)
 
 
 async def _events(

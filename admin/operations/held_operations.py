@@ -36,6 +36,7 @@ class HeldRequestInfo(Struct, kw_only=True):
 
     kind: `hold`, or `hold_markers` for an EndTxn that is answered, and whose markers are not written. point:
     `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
+    client_closed: whether the client has closed or reset its connection, so that no response reaches it.
     """
 
     id: int
@@ -54,6 +55,7 @@ class HeldRequestInfo(Struct, kw_only=True):
     topics: list[str]
     batches: list[BatchInfo]
     batches_left_out: int
+    client_closed: bool
 
 
 class HeldPage(Struct, kw_only=True):
@@ -138,6 +140,7 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
             for batch in batches[:BATCHES_MAX]
         ],
         batches_left_out=max(0, len(batches) - BATCHES_MAX),
+        client_closed=request.connection.is_closed_by_client,
     )
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 
 from ...broker.runtime.long_work import SLICE_SECONDS
 from ...faults.action_refusals import ERROR_NAME, unknown_error_text
-from ...faults.journal.journal_entries import JournalEntry, search_entries, search_matches
+from ...faults.journal.journal_entries import JournalEntry, Selection, search_entries, search_matches
 from ...faults.match_values import NaturalOrNone
 from ...faults.numbers import INT64_MAX, Natural
 from ...faults.rule_error import RuleError
@@ -58,17 +58,30 @@ class JournalFilter(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[Text, Meta(description="Only requests with this error, as a whole or inside the response.")] | None
     ) = None
     match: JsonMatch | None = None
+    notable: Annotated[
+        bool, Meta(description="Only requests with a fault, without a response, with a repeated batch or an error.")
+    ] = False
     since: Annotated[int, Meta(ge=0, le=INT64_MAX, description="Only requests with a greater id.")] = 0
 
 
 class JournalQuery(JournalFilter, kw_only=True, forbid_unknown_fields=True):
     """The requests, and the size of a page."""
 
+    before: (
+        Annotated[
+            int,
+            Meta(ge=1, le=INT64_MAX, description="Only requests with a smaller id, newest first; next is a before."),
+        ]
+        | None
+    ) = None
     limit: Limit = LIMIT_DEFAULT
 
 
 class JournalPage(Struct, kw_only=True):
-    """Requests in the order in which they were handled. dropped: those that are no longer kept, for number or bytes."""
+    """Requests in the order in which they were handled, with `before` newest first.
+
+    dropped: those that are no longer kept, for number or bytes.
+    """
 
     items: list[JournalEntry]
     next: str | None
@@ -95,8 +108,8 @@ class JournalExtent(Struct, kw_only=True):
 
 
 async def read_journal(control: Control, query: JournalQuery) -> JournalPage:
-    """List the requests, oldest first."""
-    found = search_entries(control.journal, _match_of(query), since=query.since, error=_error_of(query))
+    """List the requests, oldest first, or newest first before a request."""
+    found = search_entries(control.journal, _selection_of(query, query.before))
     items, token = await collect_page(found, query.limit, _token_of)
     return JournalPage(items=items, next=token, dropped=control.journal.dropped)
 
@@ -104,7 +117,7 @@ async def read_journal(control: Control, query: JournalQuery) -> JournalPage:
 def stream_journal(control: Control, query: JournalQuery) -> AsyncIterator[bytes]:
     """Return the page of read_journal in pieces of its JSON."""
     journal = control.journal
-    found = search_entries(journal, _match_of(query), since=query.since, error=_error_of(query))
+    found = search_entries(journal, _selection_of(query, query.before))
     return stream_page(found, query.limit, _token_of, {"dropped": journal.dropped})
 
 
@@ -121,16 +134,16 @@ def journal_extent(control: Control) -> JournalExtent:
 async def count_journal(control: Control, query: JournalFilter) -> JournalCount:
     """Count the requests that match."""
     count = 0
-    for found in count_in_slices(control, _match_of(query), since=query.since, error=_error_of(query)):
+    for found in count_in_slices(control, _selection_of(query)):
         count += found
         await asyncio.sleep(0)
     return JournalCount(count=count, dropped=control.journal.dropped)
 
 
-def count_in_slices(control: Control, match: Match | None, *, since: int, error: str | None = None) -> Iterator[int]:
+def count_in_slices(control: Control, selection: Selection) -> Iterator[int]:
     """Count the requests that search_matches yields; yield how many each slice found."""
     count, until = 0, perf_counter() + SLICE_SECONDS
-    for is_matched in search_matches(control.journal, match, since=since, error=error):
+    for is_matched in search_matches(control.journal, selection):
         count += is_matched
         if perf_counter() >= until:
             yield count
@@ -143,6 +156,11 @@ def clear_journal(control: Control) -> JournalCount:
     before = JournalCount(count=control.journal.kept, dropped=control.journal.dropped)
     control.journal.clear()
     return before
+
+
+def _selection_of(query: JournalFilter, before: int | None = None) -> Selection:
+    """Return the selection of a query. Raises RuleError."""
+    return Selection(_match_of(query), query.since, before, _error_of(query), query.notable)
 
 
 def _match_of(query: JournalFilter) -> Match | None:

@@ -102,12 +102,15 @@ def isolate_node(control: Control, path: NodePath, body: Isolation) -> NodeStatu
     node_id = check_running_node(control, path.id, "id")
     with changes_node("id", node_id):
         control.server.isolate(node_id, frozenset(body.from_))
+    control.marks.add("node", f"node {node_id} is isolated from {', '.join(control.server.isolated_from(node_id))}")
     return node_status(control, node_id)
 
 
 def rejoin_node(control: Control, path: NodePath) -> NodeStatus:
     """End the isolation of a node; no effect on one that is not isolated."""
     node_id = check_node(control, path.id, "id")
+    if control.server.isolated_from(node_id):
+        control.marks.add("node", f"node {node_id} rejoins")
     with changes_node("id", node_id):
         control.server.rejoin(node_id)
     return node_status(control, node_id)

@@ -5,6 +5,7 @@ import { card } from "./card.js";
 import { button, element } from "./dom.js";
 import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
+import { badge } from "./live_view.js";
 
 /** Return the list: `root` and `load()`, which reads the held requests. */
 export function heldList({ api, actions }) {
@@ -66,6 +67,7 @@ function heldRow(held, { move, moveTo, place, release }) {
       move(id, by);
       if (currentTarget instanceof HTMLElement) currentTarget.focus();
     }, { kind: "quiet", "aria-label": `Move held request ${id} ${label}` });
+  const closed = element("p", {}, badge("the client has closed its connection", "cut"));
   const up = moving("up", "↑", -1);
   const down = moving("down", "↓", 1);
   const root = element(
@@ -97,6 +99,7 @@ function heldRow(held, { move, moveTo, place, release }) {
       { class: "held-text" },
       element("b", {}, `${held.api} of ${held.client_id ?? "no client id"}`),
       element("p", { class: "mono" }, heldText(held)),
+      closed,
       element("p", {}, `${held.point} since ${timeText(held.since_ms)} · rule ${held.rule}`),
     ),
     up,
@@ -105,7 +108,8 @@ function heldRow(held, { move, moveTo, place, release }) {
   );
   return {
     root,
-    update() {
+    update({ client_closed: isClosed }) {
+      closed.hidden = !isClosed;
       const { at, of } = place(id);
       up.disabled = at === 0;
       down.disabled = at === of - 1;

@@ -1,25 +1,31 @@
-// The requests that the page knows: the newest of the journal, those that a filter selects, and which repeat which.
+// The requests that the page knows: the newest of the journal, and which repeat which.
 
 import { Counts } from "./counts.js";
-import { FAMILIES } from "./declared.js";
+import { FAMILIES, LEFT_APIS } from "./declared.js";
 
 // As many as the journal keeps by default.
 const REQUESTS_MAX = 10000;
 // Removed at a time, so that most additions remove none.
 const REMOVED_AT_ONCE = 500;
+// As many as the broker keeps.
+const MARKS_MAX = 1000;
 
 /**
  * The requests of a journal in the order of their ids.
  * After each change its listeners are called with `added` and `removed`, lists of requests, and `replaced`, a list of the
- * request as it was and as it is.
+ * request as it was and as it is; with `isCleared` if the broker has removed them, too.
  */
 export class Journal {
   constructor() {
     this.entries = [];
     this.skipped = 0;
-    // The APIs and topics of all requests.
+    // What happened between the requests, by the order of its ids.
+    this.marks = [];
+    // The names that all requests have.
     this.apis = new Counts();
     this.topics = new Counts();
+    this.errors = new Counts();
+    this.nodes = new Counts();
     // Earlier and later requests with the same batch, by id.
     this.repeats = new Map();
     this.repeatedBy = new Map();
@@ -52,10 +58,18 @@ export class Journal {
     this.changed({ added, replaced, removed: over > 0 ? this.remove(over + REMOVED_AT_ONCE) : [] });
   }
 
-  /** Remove the requests up to an id. */
+  /** Add new marks; those that it has are sent again after a connection was lost. */
+  addMarks(items) {
+    const last = this.marks.at(-1)?.id ?? 0;
+    this.marks = [...this.marks, ...items.filter(({ id }) => id > last)].slice(-MARKS_MAX);
+    this.changed({ added: [], replaced: [], removed: [] });
+  }
+
+  /** Remove the requests up to an id, and the marks before it. */
   clear(through) {
     this.skipped = 0;
-    this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)) });
+    this.marks = this.marks.filter((mark) => mark.after_id >= through);
+    this.changed({ added: [], replaced: [], removed: this.remove(firstFrom(this.entries, through + 1)), isCleared: true });
   }
 
   /** Return the request with an id; undefined if the page does not know it. */
@@ -65,7 +79,9 @@ export class Journal {
 
   count(entry, by) {
     this.apis.add(entry.api, by);
+    this.nodes.add(entry.node, by);
     for (const topic of topicsOf(entry)) this.topics.add(topic, by);
+    for (const error of errorsOf(entry)) this.errors.add(error, by);
   }
 
   link(entry) {
@@ -120,24 +136,25 @@ function keyOf(batch) {
   return JSON.stringify([batch.topic, batch.partition, batch.producer_id, batch.producer_epoch, batch.base_sequence]);
 }
 
-/** Return whether a request fulfils all conditions of a filter; an empty condition is none. */
-export function isSelected(entry, filter) {
-  if (filter.api && entry.api !== filter.api) return false;
-  if (filter.topic && !topicsOf(entry).includes(filter.topic)) return false;
-  if (filter.client && !(entry.client_id ?? "").includes(filter.client)) return false;
-  if (filter.partition && !entry.batches.some((batch) => String(batch.partition) === filter.partition)) return false;
-  if (filter.producer && !entry.batches.some((batch) => String(batch.producer_id) === filter.producer)) return false;
-  return !filter.faults || statusOf(entry) !== "ok";
+/** Return the names of the errors of a request that the page has; the API may find more inside its response. */
+export function errorsOf({ error, first_error: first, batches }) {
+  if (error === null && !first && !batches.length) return [];
+  return [error, first?.error, ...batches.map((batch) => batch.error)].filter(Boolean);
 }
 
 export function topicsOf(entry) {
   return entry.topics.length ? entry.topics : entry.batches.map((batch) => batch.topic);
 }
 
+/** Return whether a client has closed its connection as clients do: while it waited for records, or when it left a group. */
+export function isLeft(entry) {
+  return Boolean(entry.client_closed) && LEFT_APIS.includes(entry.api);
+}
+
 /** Return what a request shows at a glance: fault, lost, error, duplicate, waiting or ok. */
 export function statusOf(entry) {
   if (entry.faults.some((fault) => fault.kind !== "observe")) return "fault";
-  if (entry.answer === "not_written") return "lost";
+  if (entry.answer === "not_written" && !isLeft(entry)) return "lost";
   if (entry.batches.some((batch) => batch.decision === "duplicate")) return "duplicate";
   if (entry.error !== null) return "error";
   return entry.answer === "waiting" ? "waiting" : "ok";

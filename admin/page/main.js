@@ -12,6 +12,7 @@ import { Journal } from "./journal.js";
 import { likeThis } from "./like_this.js";
 import { Navigation } from "./navigation.js";
 import { nodesView } from "./nodes_view.js";
+import { queryOf } from "./request_filter.js";
 import { StatusBar } from "./status_bar.js";
 import { timelineView } from "./timeline_view.js";
 import { topicsView } from "./topics_view.js";
@@ -30,13 +31,13 @@ const bar = new StatusBar(document.getElementById("bar"), api);
 const VIEWS = {
   timeline: {
     label: "Timeline",
-    make: (id) =>
+    make: (...parts) =>
       timelineView(journal, {
-        id,
+        parts,
         start: startHints(),
         earlier: {
           find: async (requestId) => (await journalAfter(requestId - 1, 1)).find((entry) => entry.id === requestId),
-          before: async (requestId) => (await journalAfter(Math.max(0, requestId - 1 - EARLIER_MAX), EARLIER_MAX)).filter((entry) => entry.id < requestId),
+          before: earlierRequests,
         },
         producers: (topic, producerId) => api.list(`/v1/producers?topic=${encodeURIComponent(topic)}&producer_id=${producerId}`, Infinity),
         header: (batch) => headerOf(api, batch),
@@ -62,6 +63,17 @@ async function journalAfter(since, limit) {
   return (await api.get(`/v1/journal?since=${since}&limit=${limit}`)).items;
 }
 
+/** Return a promise of the newest requests before an id that a filter selects, as OlderSearch needs it. */
+async function earlierRequests(id, filter, signal) {
+  const query = queryOf(filter);
+  if (query === null) return { items: [], isComplete: true };
+  query.set("before", id);
+  query.set("limit", String(EARLIER_MAX));
+  const response = await api.fetched(`/v1/journal?${query}`, { signal });
+  const { items, next } = await response.json();
+  return { items: items.reverse(), isComplete: next === null };
+}
+
 function startHints() {
   const address = element("code", {}, "the broker");
   bar.loaded.then(() => address.replaceChildren(bar.bootstrap));
@@ -74,6 +86,8 @@ function startHints() {
 function received(name, data) {
   if (name === "requests") {
     journal.add(data.items, data.skipped);
+  } else if (name === "marks") {
+    journal.addMarks(data.items);
   } else if (name === "cleared") {
     journal.clear(data.through);
   } else if (name === "changed") {

@@ -20,7 +20,7 @@ const views = {};
 if (verdicts !== null) views.verdict = { label: "Verdict", make: (topic) => verdictView(journal, verdicts, topic) };
 views.timeline = {
   label: "Timeline",
-  make: (id) => timelineView(journal, { id, start: [element("p", {}, "The broker received none.")] }),
+  make: (...parts) => timelineView(journal, { parts, start: [element("p", {}, "The broker received none.")] }),
 };
 if (report.state !== null) {
   views.groups = { label: "Groups", make: () => groupReportView(report.state) };
@@ -41,6 +41,7 @@ function showHead(place) {
 }
 
 journal.add(report.journal.items, report.journal.dropped);
+journal.addMarks(report.journal.marks);
 showHead(document.getElementById("bar"));
 const navigation = new Navigation(views, document.getElementById("views"), document.getElementById("view"));
 navigation.show();

@@ -4,6 +4,7 @@ import { headerPart } from "./batch_header.js";
 import { button, element, facts } from "./dom.js";
 import { dateText, decisionText, rangeText } from "./format.js";
 import { familyOf } from "./journal.js";
+import { addressOf } from "./navigation.js";
 
 const ANSWERS = {
   written: "written",
@@ -36,7 +37,7 @@ export function requestPanel(entry, journal, links) {
       ["Time", dateText(entry.at_ms)],
       ["API", `${entry.api} v${entry.api_version}`],
       ["Duration", entry.took_ms == null ? undefined : tookText(entry)],
-      ["Response", ANSWERS[entry.answer] ?? entry.answer],
+      ["Response", entry.client_closed ? "not written: the client closed its connection before" : (ANSWERS[entry.answer] ?? entry.answer)],
       ["Error", entry.error],
       ["Topics", entry.topics.length ? entry.topics.join(", ") : undefined],
       ["Groups", entry.group_ids.length ? entry.group_ids.join(", ") : undefined],
@@ -91,16 +92,16 @@ function batchPart(batch, links, statesOf) {
     "article",
     { class: `batch is-${batch.decision}` },
     element("h3", {}, `${batch.topic}-${batch.partition}`),
-    element("p", { class: "decided" }, decisionText(batch)),
-    element("p", { class: "why" }, batch.why),
+    element("p", { class: "decided" }, decidedPart(batch, links)),
+    // Of an appended batch it says the same as the line above and the facts below.
+    batch.decision === "appended" ? null : element("p", { class: "why" }, batch.why),
     facts([
-      ["Producer id", batch.producer_id],
-      ["Producer epoch", batch.producer_epoch],
+      ["Producer id", batch.producer_id < 0 ? undefined : batch.producer_id],
+      ["Producer epoch", batch.producer_id < 0 ? undefined : batch.producer_epoch],
       ["Sequences", batch.producer_id < 0 ? undefined : rangeText(batch.base_sequence, batch.last_sequence)],
       ["Expected sequence", batch.expected_sequence ?? undefined],
       ["Received sequence", batch.expected_sequence == null ? undefined : batch.base_sequence],
       ["Records", batch.records < 0 ? undefined : batch.records],
-      ["Base offset", batch.base_offset < 0 ? undefined : offsetOf(batch, links)],
       ["Error", batch.error ?? undefined],
       ["Before the reset", batch.producer_before_reset ? "the producer got its id before the last reset" : undefined],
     ]),
@@ -111,10 +112,11 @@ function batchPart(batch, links, statesOf) {
   return part;
 }
 
-/** Return the base offset; on the page of a running broker as a link to the record. */
-function offsetOf({ topic, partition, base_offset: offset }, links) {
-  if (links.header === undefined) return offset;
-  return element("a", { href: `#topics/${encodeURIComponent(topic)}/${partition}/${offset}` }, offset);
+/** Return what the broker decided; on the page of a running broker with a link to the first record. */
+function decidedPart(batch, links) {
+  const text = decisionText(batch);
+  if (links.header === undefined || batch.base_offset < 0) return text;
+  return element("a", { href: addressOf("topics", batch.topic, batch.partition, batch.base_offset) }, text);
 }
 
 async function showWindow(place, batch, statesOf) {

@@ -1,15 +1,16 @@
 // The requests that the timeline shows: those that a filter selects, and their lanes. Kept while requests come and go.
 
 import { Counts } from "./counts.js";
-import { firstFrom, indexOf, isSelected } from "./journal.js";
+import { firstFrom, indexOf } from "./journal.js";
 import { laneOf, lanesOf } from "./lanes.js";
+import { isSelected } from "./request_filter.js";
 
 /** The selected requests, oldest first. */
 export class ShownRequests {
   constructor() {
     this.entries = [];
     this.filter = {};
-    // What there is a lane per: "client", "connection" or "producer".
+    // What there is a lane per: one of LANES.
     this.by = "client";
     this.counts = new Counts();
     // Grows with each change of the requests.
@@ -21,9 +22,12 @@ export class ShownRequests {
     return lanesOf(this.counts.counts);
   }
 
-  /** Select among all requests again, because filter or lanes changed. */
-  reset(all) {
-    this.entries = all.filter((entry) => isSelected(entry, this.filter));
+  /**
+   * Select among all requests again, because filter or lanes changed.
+   * older: requests before them that the broker has selected.
+   */
+  reset(all, older = []) {
+    this.entries = [...older, ...all.filter((entry) => isSelected(entry, this.filter))];
     this.counts = new Counts();
     for (const entry of this.entries) this.counts.add(laneOf(entry, this.by), 1);
     this.version += 1;

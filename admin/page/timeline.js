@@ -1,17 +1,20 @@
 // The timeline: a sequence diagram of the requests, one row each, of which only the visible ones are in the document.
 
-import { element, fill, paced, shape } from "./dom.js";
+import { element, paced, shape } from "./dom.js";
 import { firstFrom } from "./journal.js";
+import { drawLaneHeads } from "./lane_heads.js";
 import { Columns } from "./lanes.js";
 import { Overview } from "./overview.js";
+import { isSelected } from "./request_filter.js";
 import { ShownRequests } from "./shown_requests.js";
+import { markLines } from "./timeline_marks.js";
 import { timelineRow } from "./timeline_row.js";
 
 // The height of a row at each step of the zoom.
 const HEIGHTS = [3, 6, 12, 24, 46, 64];
 const HEIGHT_DEFAULT = 4;
-// Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows: all of
-// them would be new ones.
+// Rows above and below the visible ones, drawn so that a quick scroll shows no gap. None while the chart follows, and in
+// the frame of a jump: all of them would be new ones.
 const MARGIN_ROWS = 6;
 // New requests are drawn this often; the other one if so many come that each time all rows in view are new.
 const UPDATE_MS = 250;
@@ -20,8 +23,6 @@ const BUSY_UPDATE_MS = 500;
 const CHANGES_MAX = 100;
 // A chart that is scrolled to within this of its end follows new requests.
 const END_PIXELS = 40;
-// Lanes that are nearer have their names at two heights.
-const SPACING_MIN = 72;
 
 /**
  * The rows of the requests that a filter selects. `onSelect(entry)` is called when one is chosen.
@@ -43,6 +44,10 @@ export class Timeline {
     this.isFollowing = true;
     // All requests of the journal at the moment of the pause; null while the timeline is live.
     this.paused = null;
+    // Requests before those of the journal that the filter selects.
+    this.older = [];
+    /** @type {((removed: any[]) => void) | null} called with requests that the filter selects and the journal has removed */
+    this.onRemoved = null;
     // Changes of the journal since the last update; null if all requests must be selected again.
     this.changes = null;
     // Whether the last update had more new requests than are in view.
@@ -51,6 +56,8 @@ export class Timeline {
     this.seen = 0;
     // Of the chart, in pixels. They are kept here because reading them from the document costs a layout.
     this.top = 0;
+    // Where the rows were drawn last.
+    this.drawnTop = 0;
     this.width = 0;
     this.height = 0;
     this.build();
@@ -67,6 +74,7 @@ export class Timeline {
     this.heads = element("div", { class: "lane-heads", "aria-hidden": "true" });
     this.lifelines = shape("svg", { class: "lifelines", "aria-hidden": "true" });
     this.body = element("div", { class: "rows" });
+    this.marks = element("div", { class: "marks", role: "none" });
     this.scroller = element(
       "div",
       {
@@ -82,6 +90,7 @@ export class Timeline {
         },
       },
       this.body,
+      this.marks,
     );
     this.newer = element("button", { type: "button", class: "newer", hidden: true, on: { click: () => this.follow() } });
     this.overview = new Overview((share) => this.scrollTo(share * this.requests.entries.length * this.rowHeight - this.height / 2));
@@ -115,6 +124,7 @@ export class Timeline {
   }
 
   setFilter(filter) {
+    this.older = [];
     this.requests.filter = filter;
     this.selectAgain();
   }
@@ -130,13 +140,12 @@ export class Timeline {
     this.selectAgain();
   }
 
-  /** Pause, and show earlier requests before the others. */
-  showEarlier(earlier) {
-    const [first] = this.all;
-    this.paused = [...earlier, ...this.all];
-    this.isFollowing = false;
+  /** Have these requests before the others. shownId: of the one to show at the bottom; null for none. */
+  setOlder(older, shownId = null) {
+    this.older = older;
+    if (shownId !== null) this.isFollowing = false;
     this.selectAgain();
-    this.scrollTo(firstFrom(this.requests.entries, first.id) * this.rowHeight - this.height);
+    if (shownId !== null) this.scrollTo(firstFrom(this.requests.entries, shownId + 1) * this.rowHeight - this.height);
   }
 
   selectAgain() {
@@ -156,6 +165,9 @@ export class Timeline {
   }
 
   received(change) {
+    if (change.isCleared) this.older = [];
+    else if (this.paused === null && change.removed.length) this.onRemoved?.(change.removed.filter((entry) => isSelected(entry, this.requests.filter)));
+    if (change.removed.length && this.older.length) this.changes = null;
     if (this.changes?.length === CHANGES_MAX) this.changes = null;
     this.changes?.push(change);
     this.updateSoon();
@@ -174,7 +186,7 @@ export class Timeline {
 
   takeChanges() {
     const newest = this.requests.entries.at(-1)?.id ?? 0;
-    if (this.changes === null) this.requests.reset(this.all);
+    if (this.changes === null) this.requests.reset(this.all, this.older);
     else for (const change of this.changes) this.requests.apply(change);
     this.changes = [];
     const { entries } = this.requests;
@@ -321,15 +333,20 @@ export class Timeline {
   render() {
     if (!this.width) return;
     const { entries, lanes } = this.requests;
-    const columns = new Columns(this.width, lanes);
-    const key = JSON.stringify([this.width, lanes]);
+    const { nodes } = this.journal;
+    const columns = new Columns(this.width, lanes, nodes.counts.size > 1 ? nodes.names.sort((one, other) => one - other) : []);
+    const key = JSON.stringify([this.width, lanes, [...columns.nodes]]);
     if (key !== this.columnsKey) {
       this.columnsKey = key;
       this.rows.clear();
-      this.renderHeads(lanes, columns);
+      drawLaneHeads(this.heads, this.lifelines, lanes, columns);
     }
     const height = this.rowHeight;
-    const margin = this.isFollowing ? 0 : MARGIN_ROWS;
+    const isJump = Math.abs(this.top - this.drawnTop) > this.height;
+    const margin = this.isFollowing || isJump ? 0 : MARGIN_ROWS;
+    this.drawnTop = this.top;
+    // The margin is drawn when the chart stands.
+    if (isJump) this.draw();
     const first = Math.max(0, Math.floor(this.top / height) - margin);
     const last = Math.min(entries.length, Math.ceil((this.top + this.height) / height) + margin);
     const rows = new Map();
@@ -344,25 +361,15 @@ export class Timeline {
     this.rows = rows;
     const present = new Set(rows.values());
     for (const row of [...this.body.children]) if (!present.has(row)) row.remove();
-    for (const row of present) if (row.parentNode !== this.body) this.body.append(row);
+    // In their order, in which a screen reader reads them.
+    let following = this.body.firstChild;
+    for (const row of present) {
+      if (row === following) following = row.nextSibling;
+      else this.body.insertBefore(row, following);
+    }
+    this.marks.replaceChildren(...markLines(this.journal.marks, { entries, first, last, height }));
     const whole = entries.length * height;
     this.overview.draw(this.requests, this.height, { start: this.top / whole, share: this.height / whole });
-  }
-
-  renderHeads(lanes, columns) {
-    const isStaggered = lanes.length > 1 && columns.spacing < SPACING_MIN;
-    this.heads.classList.toggle("is-staggered", isStaggered);
-    const heads = lanes.map((name) => {
-      const head = element("span", { class: "lane-head", title: name }, name);
-      head.style.left = `${columns.of(name)}px`;
-      head.style.maxWidth = `${Math.max(28, (isStaggered ? 2 : 1) * columns.spacing || 220)}px`;
-      return head;
-    });
-    const broker = element("span", { class: "lane-head broker" }, "broker");
-    broker.style.left = `${columns.broker}px`;
-    fill(this.heads, lanes.length ? [...heads, broker] : []);
-    const lines = [...lanes.map((name) => columns.of(name)), columns.broker];
-    fill(this.lifelines, lines.map((x) => shape("line", { x1: x, x2: x, y1: 0, y2: "100%" })));
   }
 
   row(entry, columns, height) {

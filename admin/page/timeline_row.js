@@ -3,7 +3,7 @@
 import { WAITED_FOR } from "./declared.js";
 import { element, shape } from "./dom.js";
 import { batchText, decisionText, subjectText, timeText } from "./format.js";
-import { familyOf, statusOf, toneOf } from "./journal.js";
+import { familyOf, isLeft, statusOf, toneOf } from "./journal.js";
 import { laneOf } from "./lanes.js";
 
 // Labels fit into a row of this height, and both arrows into one of that.
@@ -27,20 +27,21 @@ export function timelineRow(entry, { columns, height, by, repeats }) {
   });
   row.style.height = `${height}px`;
   const from = columns.of(laneOf(entry, by));
-  row.append(hasLabels ? arrows(entry, from, columns, height) : bar(from, columns, height));
+  row.append(hasLabels ? arrows(entry, from, columns, height) : bar(from, columns.ofNode(entry.node), height));
   if (hasLabels) row.append(...labels(entry, from, columns, { repeats, isTall: height >= ARROWS_FROM }));
   return row;
 }
 
 function arrows(entry, from, columns, height) {
+  const broker = columns.ofNode(entry.node);
   const isTall = height >= ARROWS_FROM;
   const there = isTall ? Math.round(height * 0.42) : Math.round(height / 2) + 6;
   const back = Math.round(height * 0.84);
   const isReceived = !entry.faults.some((fault) => fault.point === "received" && isCut(fault));
-  const parts = [arrow(from, isReceived ? columns.broker : (from + columns.broker) / 2, there, "request")];
-  if (!isReceived) parts.push(cross((from + columns.broker) / 2, there));
-  if (isTall) parts.push(...response(entry, columns.broker, from, back));
-  for (const [number, fault] of entry.faults.entries()) parts.push(marker(fault, number, from, columns.broker, there, back, isTall));
+  const parts = [arrow(from, isReceived ? broker : (from + broker) / 2, there, "request")];
+  if (!isReceived) parts.push(cross((from + broker) / 2, there));
+  if (isTall) parts.push(...response(entry, broker, from, back));
+  for (const [number, fault] of entry.faults.entries()) parts.push(marker(fault, number, from, broker, there, back, isTall));
   return shape("svg", { class: "arrows", width: columns.width, height, "aria-hidden": "true" }, parts);
 }
 
@@ -50,7 +51,8 @@ function labels(entry, from, columns, { repeats, isTall }) {
     { class: "label" },
     element(
       "span",
-      { class: "what" },
+      // The label may be cut.
+      { class: "what", title: whatText(entry) },
       element("b", {}, entry.api),
       ` ${subjectText(entry)}`,
       element("span", { class: "sequences" }, entry.batches.length === 1 ? ` ${batchText(entry.batches[0])}` : ""),
@@ -58,7 +60,7 @@ function labels(entry, from, columns, { repeats, isTall }) {
     repeats === undefined ? null : element("span", { class: "repeat", "data-jump": repeats }, `↻ repeats ${repeats}`),
   );
   label.style.left = `${from + 8}px`;
-  label.style.width = `${columns.broker - from - 16}px`;
+  label.style.width = `${columns.ofNode(entry.node) - from - 16}px`;
   const time = element("span", { class: "when" }, columns.isNarrow ? timeText(entry.at_ms).slice(3) : timeText(entry.at_ms));
   const decision = element("span", { class: "decision", title: decisionsText(entry) }, decisionsText(entry));
   if (columns.isNarrow) {
@@ -71,14 +73,18 @@ function labels(entry, from, columns, { repeats, isTall }) {
   return [time, label, decision];
 }
 
+function whatText(entry) {
+  return [entry.api, subjectText(entry), entry.batches.length === 1 && batchText(entry.batches[0])].filter(Boolean).join(" ");
+}
+
 function isCut(fault) {
   return familyOf(fault.kind) === "cut" && fault.kind !== "crash";
 }
 
-function bar(from, columns, height) {
+function bar(from, broker, height) {
   const made = element("span", { class: "bar" });
   made.style.left = `${from}px`;
-  made.style.width = `${columns.broker - from}px`;
+  made.style.width = `${broker - from}px`;
   made.style.height = `${Math.max(1, height - 1)}px`;
   return made;
 }
@@ -102,6 +108,7 @@ function response(entry, broker, lane, y) {
   if (entry.answer === "not_owed") return [];
   if (entry.answer === "waiting") return [shape("line", { class: "arrow waiting", x1: broker, x2: lane, y1: y, y2: y })];
   if (entry.answer === "written") return [arrow(broker, lane, y, entry.error === null ? "response" : "response error")];
+  if (isLeft(entry)) return [];
   const end = broker - (broker - lane) * 0.4;
   return [shape("line", { class: "arrow lost", x1: broker, x2: end, y1: y, y2: y }), cross(end, y)];
 }
@@ -128,8 +135,14 @@ function decisionsText(entry) {
   const parts = [...batches, ...faults];
   if (entry.error !== null && !parts.some((part) => part.includes(entry.error))) parts.push(entry.error);
   if (entry.answer === "waiting") parts.push("awaits its response");
-  if (entry.answer === "not_written") parts.push(WAITED_FOR.includes(entry.faults.at(-1)?.kind) ? "no response so far" : "no response");
+  if (entry.answer === "not_written") parts.push(missingText(entry));
   return parts.join(" · ");
+}
+
+/** Return why a request has no response. */
+function missingText(entry) {
+  if (entry.client_closed) return isLeft(entry) && !entry.faults.length ? "the client closed first" : "no response: the client has closed";
+  return WAITED_FOR.includes(entry.faults.at(-1)?.kind) ? "no response so far" : "no response";
 }
 
 function spokenText(entry) {

@@ -16,6 +16,7 @@ from ...faults.verdict.topic_verdict import TopicVerdict
 from ..errors import CallError
 from ..operations.file_operations import FileRuleInfo
 from ..operations.group_operations import GroupInfo
+from ..operations.mark_operations import MarkInfo
 from ..operations.rule_models import RuleInfo
 from ..operations.topic_operations import TopicInfo
 
@@ -24,10 +25,11 @@ REQUESTS_MAX = 10_000
 
 
 class RecordedJournal(Struct, kw_only=True):
-    """Requests, oldest first. dropped: the number of older ones that are not here."""
+    """Requests, oldest first. dropped: the number of older ones that are not here. marks: between the requests."""
 
     items: list[JournalEntry]
     dropped: int = 0
+    marks: list[MarkInfo] = []
 
 
 class BrokerState(Struct, kw_only=True):
@@ -82,7 +84,8 @@ def newest_of(journal: RecordedJournal) -> RecordedJournal:
     """Return the newest REQUESTS_MAX requests of a journal, oldest first."""
     items = sorted(journal.items, key=lambda entry: entry.id)
     kept = items[-REQUESTS_MAX:]
-    return RecordedJournal(items=kept, dropped=journal.dropped + len(items) - len(kept))
+    dropped = journal.dropped + len(items) - len(kept)
+    return RecordedJournal(items=kept, dropped=dropped, marks=journal.marks)
 
 
 @contextmanager

@@ -74,6 +74,8 @@ class Server:
         self.is_running = False
         # Called for each partition after a restart.
         self.on_recovered: Callable[[LogEndOffsets], None] | None = None
+        # Called with what happens to the node: "is killed", "stops" or "starts".
+        self.on_state: Callable[[str], None] | None = None
         self._crashed: CrashedNode | None = None
         self._restart_timer: Timer | None = None
         # The ids of the requests that faults hold.
@@ -274,6 +276,7 @@ class Server:
         # Loaded with the first crash only, with the packages for files.
         from .crash_restart import crash_node
 
+        self._report_state("is killed")
         self.is_running = False
         self.socket_server.reserve_ports()
         self._dispatcher.clear_cut_off()
@@ -297,6 +300,7 @@ class Server:
                 return
             from .crash_restart import close_node, crash_node
 
+            self._report_state("stops")
             self.cluster.controller.replication.begin_shutdown(self.node.node_id)
             self.is_running = False
             self.socket_server.reserve_ports()
@@ -310,6 +314,10 @@ class Server:
                 self._crashed = crash_node(self.cluster, None, self.node, is_noticed=True)
                 raise
             logger.info("node %d stopped", self.node.node_id)
+
+    def _report_state(self, happens: str) -> None:
+        if self.on_state is not None:
+            self.on_state(happens)
 
     def _begin_restart(self, snapshots: SnapshotFault | None) -> None:
         self._restart_task = asyncio.get_running_loop().create_task(self._restart_or_log(snapshots))
@@ -356,6 +364,7 @@ class Server:
             self._cancel_scheduled_restart()
             self._periodic_work.begin()
             self.is_running = True
+            self._report_state("starts")
             for offsets in log_ends:
                 if self.on_recovered is not None:
                     self.on_recovered(offsets)

@@ -181,11 +181,13 @@ class Connection(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """Close the connection, as Kafka does when a client has closed its side."""
+        self._context.connection.is_closed_by_client = True
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the buffers and abandon the pending responses."""
         self._transport = None
+        self._context.connection.is_closed_by_client |= exc is not None
         self._frames.discard()
         if self._writer is not None:
             self._writer.discard()

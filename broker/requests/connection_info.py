@@ -44,6 +44,7 @@ class ConnectionInfo:
     """The connection of a request.
 
     client_host: the IP address. client_software: name and version, "" until ApiVersions contains them.
+    is_closed_by_client: whether the client has closed or reset it.
     on_closed: called when the connection is closed. on_muted: mutes it for a number of ms.
     sasl: the authentication, on a listener with SASL. principal: who the client is.
     """
@@ -54,6 +55,7 @@ class ConnectionInfo:
         "client_software",
         "connection_id",
         "is_closed",
+        "is_closed_by_client",
         "listener",
         "node_id",
         "on_closed",
@@ -68,7 +70,7 @@ class ConnectionInfo:
         self.listener = listener
         self.client_host = client_host
         self.client_software = ""
-        self.is_closed = False
+        self.is_closed = self.is_closed_by_client = False
         self.on_closed: Callable[[], None] | None = None
         self.on_muted: Callable[[int], None] | None = None
         self.sasl: SaslSession | None = None

@@ -80,6 +80,8 @@ class ConsumptionRecorder:
         self._histories: GroupHistories | None = None
         # The commit that was reported last.
         self._commit: CommitRequest | None = None
+        # Called with the records of a group, before they are kept.
+        self.on_group_records: Callable[[GroupRecords], None] | None = None
         self.unnumbered: _Fetch | CommitRequest | ShareRequest | None = None
 
     # -- fetches
@@ -236,6 +238,8 @@ class ConsumptionRecorder:
         """Record any other event. Fetches after it are events of their own."""
         self._open.clear()
         if isinstance(event, GroupRecords):
+            if self.on_group_records is not None:
+                self.on_group_records(event)
             self._group_changed_after = self._last_request_id()
             event = event._replace(request_id=self._group_changed_after)
         self._keep(event)

@@ -356,9 +356,9 @@ class Journal:
         """The number of requests since clear that are no longer in the ring."""
         return self.last_id - self.cleared_id - self.kept
 
-    def records(self, since: int = 0) -> Iterator[tuple[int, JournalRecord]]:
-        """Yield the id and record of each kept request with an id greater than since, oldest first."""
-        for request_id, raw in self._ring.newer_than(since, self.last_id):
+    def records(self, since: int = 0, before: int | None = None) -> Iterator[tuple[int, JournalRecord]]:
+        """Yield the id and record of the kept requests, as RequestRing.newer_than."""
+        for request_id, raw in self._ring.newer_than(since, self.last_id, before):
             yield request_id, journal_record_of(self.outcomes.find_handled(request_id) or raw)
 
     def find(self, request_id: int) -> JournalRecord | None:

@@ -13,6 +13,7 @@ from ...protocol.api_keys import APIS, api_name_of
 from ...protocol.frames import FrameError
 from ...protocol.request_facts import BatchFacts, RequestFacts, read_request_facts
 from ...protocol.shortened_text import shortened
+from ...storage.append_result import AppendResult
 from ..rules.request_matcher import Matched, RequestMatcher
 from .batch_numbers import numbers_of
 from .details.models import (
@@ -24,7 +25,7 @@ from .details.models import (
     ShareDetails,
 )
 from .details.request_details import read_details
-from .entry_errors import entry_errors
+from .entry_errors import EntryErrors, entry_errors
 from .journal_batches import JournalBatch, journal_batch
 from .journal_record import NO_RESPONSE, PENDING, RESPONDED, JournalRecord, NotApplied
 from .request_outcomes import AppliedFault
@@ -40,6 +41,20 @@ KEPT_BY = "fauxka.journal.requests.max, fauxka.journal.bytes.max"
 BATCHES_MAX = 10_000
 # The batches that are matched in one step: within a slice.
 BATCHES_AT_ONCE = 1_000
+# The kind of the fault that changes nothing.
+OBSERVE = "observe"
+# A client that closes its connection does not wait for the response: it reads no more records, or leaves its group.
+LEFT_APIS = frozenset(
+    {
+        "Fetch",
+        "ShareFetch",
+        "LeaveGroup",
+        "ConsumerGroupHeartbeat",
+        "ShareGroupHeartbeat",
+        "StreamsGroupHeartbeat",
+    }
+)
+_WITHOUT_RESPONSE = ("waiting", "not_written")
 _NS_PER_MS = 1_000_000
 _NO_RECORDS = memoryview(b"")
 
@@ -66,6 +81,7 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     fetch, list_offsets, offsets, member, share: the details of the request and its response; of those kinds.
     took_ms: from the arrival of the request until the response was written; None if it was not. injected_ms: of that,
     for how long faults held the request or its response.
+    client_closed: whether the client has closed or reset its connection before a response was written.
     Long texts of the client are shortened, and have their length then: "aaa… (32000 characters)".
     """
 
@@ -101,6 +117,22 @@ class JournalEntry(Struct, frozen=True, kw_only=True):
     share: ShareDetails | None = None
     took_ms: float | None = None
     injected_ms: float = 0.0
+    client_closed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The requests that fulfil all conditions, with an id greater than since, oldest first.
+
+    before: only smaller ids, newest first. error: Kafka's name of an error; only requests with it, as a whole or inside
+    their response. notable: only requests as of is_notable.
+    """
+
+    match: Match | None = None
+    since: int = 0
+    before: int | None = None
+    error: str | None = None
+    notable: bool = False
 
 
 def read_entries(
@@ -112,26 +144,19 @@ def read_entries(
     error: str | None = None,
 ) -> list[JournalEntry]:
     """Return at most limit requests that search_entries yields."""
-    found = (entry for entry in search_entries(journal, match, since=since, error=error) if entry is not None)
-    return list(islice(found, limit))
+    found = search_entries(journal, Selection(match, since=since, error=error))
+    return list(islice((entry for entry in found if entry is not None), limit))
 
 
-def search_entries(
-    journal: Journal, match: Match | None = None, *, since: int = 0, error: str | None = None
-) -> Iterator[JournalEntry | None]:
-    """Yield the requests that match and have an id greater than since, oldest first, and None after other steps.
-
-    error: Kafka's name of an error; only requests with it, as a whole or inside their response.
-    """
-    for found in _search(journal, match, since, error):
+def search_entries(journal: Journal, selection: Selection) -> Iterator[JournalEntry | None]:
+    """Yield the selected requests, and None after other steps."""
+    for found in _search(journal, selection):
         yield None if found is None else _entry_of(journal, *found)
 
 
-def search_matches(
-    journal: Journal, match: Match | None = None, *, since: int = 0, error: str | None = None
-) -> Iterator[bool]:
+def search_matches(journal: Journal, selection: Selection) -> Iterator[bool]:
     """Yield True for each request that search_entries yields, and False after other steps."""
-    return (found is not None for found in _search(journal, match, since, error))
+    return (found is not None for found in _search(journal, selection))
 
 
 def iterate_entries(journal: Journal, since: int) -> Iterator[JournalEntry]:
@@ -145,13 +170,11 @@ def find_entry(journal: Journal, request_id: int) -> JournalEntry | None:
     return None if request is None else _entry_of(journal, request_id, request)
 
 
-def _search(
-    journal: Journal, match: Match | None, since: int, error: str | None
-) -> Iterator[tuple[int, JournalRecord] | None]:
-    """Yield each request that matches with its id, and None after each other step."""
-    matcher = None if match is None else RequestMatcher(match)
-    for request_id, request in journal.records(since):
-        if error is not None and not _has_error(journal, request_id, request, error):
+def _search(journal: Journal, selection: Selection) -> Iterator[tuple[int, JournalRecord] | None]:
+    """Yield each request that is selected with its id, and None after each other step."""
+    matcher = None if selection.match is None else RequestMatcher(selection.match)
+    for request_id, request in journal.records(selection.since, selection.before):
+        if not _is_selected(journal, request_id, request, selection):
             yield None
             continue
         for part in _parts_of(request):
@@ -161,9 +184,32 @@ def _search(
             yield None
 
 
-def _has_error(journal: Journal, request_id: int, request: JournalRecord, error: str) -> bool:
+def _is_selected(journal: Journal, request_id: int, request: JournalRecord, selection: Selection) -> bool:
+    """Return whether a request fulfils the conditions beside the match."""
+    if selection.error is not None and selection.error not in _errors_of(journal, request_id, request).names:
+        return False
+    return not selection.notable or is_notable(journal, request_id, request)
+
+
+def is_notable(journal: Journal, request_id: int, request: JournalRecord) -> bool:
+    """Return whether a request met a fault, has no response, repeats a batch, or has an error.
+
+    A response that is missing because the client closed its connection is not notable for LEFT_APIS.
+    """
+    if any(fault.kind != OBSERVE for fault in journal.outcomes.faults_on(request_id)):
+        return True
+    state = _response_state(journal, request_id, request)
+    is_left = request.connection.is_closed_by_client and api_name_of(request.api_key) in LEFT_APIS
+    if state in _WITHOUT_RESPONSE and not is_left:
+        return True
+    if any(isinstance(result, AppendResult) and result.is_duplicate for _, _, result in request.batches or ()):
+        return True
+    return _errors_of(journal, request_id, request).error is not None
+
+
+def _errors_of(journal: Journal, request_id: int, request: JournalRecord) -> EntryErrors:
     details = read_details(request, journal.topic_name_of)
-    return error in entry_errors(request, journal.outcomes.find_replaced(request_id), details).names
+    return entry_errors(request, journal.outcomes.find_replaced(request_id), details)
 
 
 def _parts_of(request: JournalRecord) -> Iterator[JournalRecord]:
@@ -279,6 +325,7 @@ def _entry_of(journal: Journal, request_id: int, request: JournalRecord) -> Jour
         share=details.share,
         took_ms=_ms(request.answer.took_ns) or None,
         injected_ms=_ms(request.answer.held_ns),
+        client_closed=answer in _WITHOUT_RESPONSE and connection.is_closed_by_client,
         rule=_rule_of(faults, request),
         faults=[JournalFault(rule=fault.rule_id, point=fault.point, kind=fault.kind) for fault in faults],
     )

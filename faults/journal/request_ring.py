@@ -36,12 +36,23 @@ class RequestRing:
         position = request_id - last_id + len(self.requests) - 1
         return self.requests[position] if 0 <= position < len(self.requests) else None
 
-    def newer_than(self, since: int, last_id: int) -> Iterator[tuple[int, RawRecord | RawAppend]]:
-        """Yield the id and the request for each id greater than since, oldest first."""
+    def newer_than(
+        self, since: int, last_id: int, before: int | None = None
+    ) -> Iterator[tuple[int, RawRecord | RawAppend]]:
+        """Yield the id and the request for each id greater than since, oldest first.
+
+        before: only smaller ids, newest first.
+        """
         first_id = last_id - len(self.requests) + 1
         skipped = max(0, since + 1 - first_id)
+        end = None if before is None else max(skipped, before - first_id)
         # A copy: new requests may arrive while the caller iterates.
-        yield from enumerate(list(islice(self.requests, skipped, None)), first_id + skipped)
+        kept = list(islice(self.requests, skipped, end))
+        first_id += skipped
+        if before is None:
+            yield from enumerate(kept, first_id)
+        else:
+            yield from zip(range(first_id + len(kept) - 1, first_id - 1, -1), reversed(kept), strict=True)
 
     def clear(self) -> None:
         """Delete all requests."""

@@ -6,6 +6,7 @@ A disabled rule keeps its place, id and counts, and is not evaluated. A name is 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from ..rule_error import RuleError
@@ -59,6 +60,8 @@ class RuleList(ABC, Generic[Rule, Armed]):
         self.enabled_rules: tuple[Armed, ...] = ()
         self._last_id = 0
         self._removed: dict[int, Armed] = {}
+        # Called with the rules before and after each change.
+        self.on_rules: Callable[[tuple[Armed, ...], tuple[Armed, ...]], None] | None = None
 
     def add(self, rule: Rule, position: int | None = None) -> Armed:
         """Insert a rule at position, by default at the end, and return it with a new id.
@@ -141,9 +144,11 @@ class RuleList(ABC, Generic[Rule, Armed]):
         return armed
 
     def _set(self, rules: tuple[Armed, ...]) -> None:
-        self.rules = rules
+        before, self.rules = self.rules, rules
         self.enabled_rules = tuple(armed for armed in rules if armed.is_enabled)
         self._changed()
+        if self.on_rules is not None:
+            self.on_rules(before, rules)
 
     def _described(self) -> str:
         """Return the ids and names of the first rules."""

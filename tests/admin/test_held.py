@@ -35,6 +35,23 @@ def test_held_request_is_listed_with_its_batches(admin: AdminClient, broker: Ser
     ]
 
 
+def test_held_request_of_a_client_that_has_closed_its_connection_says_so(
+    admin: AdminClient, broker: Serving, rule: Any
+) -> None:
+    with TopicClient(broker.bootstrap) as client:
+        client.send_produce(0)
+        admin.get(f"/v1/rules/{rule['id']}/await")
+        (held,) = admin.get("/v1/held")["items"]
+        assert held["client_closed"] is False
+
+    while not admin.get("/v1/held")["items"][0]["client_closed"]:
+        pass
+    (entry,) = admin.get("/v1/journal")["items"]
+    admin.post(f"/v1/held/{held['id']}/release")
+
+    assert (entry["answer"], entry["client_closed"]) == ("not_written", True)
+
+
 def test_released_request_is_applied(admin: AdminClient, broker: Serving, rule: Any) -> None:
     with TopicClient(broker.bootstrap) as client:
         client.send_produce(0)

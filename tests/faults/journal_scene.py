@@ -44,6 +44,7 @@ class FakeConnection:
     client_software: str = "librdkafka 2.14"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
+    is_closed_by_client: bool = False
 
 
 @dataclass

@@ -20,6 +20,7 @@ class Connection:
     client_software: str = ""
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
+    is_closed_by_client: bool = False
 
 
 @dataclass

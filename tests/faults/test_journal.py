@@ -14,7 +14,7 @@ from fauxka.faults.fault import Fault
 from fauxka.faults.journal import batch_counts, journal_entries
 from fauxka.faults.journal.batch_counts import BatchCounts
 from fauxka.faults.journal.journal import Journal
-from fauxka.faults.journal.journal_entries import JournalEntry, read_entries, search_matches
+from fauxka.faults.journal.journal_entries import JournalEntry, Selection, read_entries, search_entries, search_matches
 from fauxka.faults.journal.journal_record import NO_RESPONSE, PENDING, RESPONDED
 from fauxka.faults.journal.large_requests import BATCH_BYTES, SMALL_BYTES
 from fauxka.faults.rules.match import IntegerRange, Match
@@ -208,7 +208,54 @@ def test_entries_start_after_an_id_and_stop_at_a_limit() -> None:
         journal.handled(FakeRequest(), 100, RESPONDED)
 
     assert [entry.id for entry in read_entries(journal, since=2, limit=3)] == [3, 4, 5]
-    assert list(search_matches(journal, since=4)) == [True, True]
+    assert list(search_matches(journal, Selection(since=4))) == [True, True]
+
+
+def test_entries_before_an_id_are_newest_first() -> None:
+    journal = Journal(4)
+    for _ in range(6):
+        journal.handled(FakeRequest(), 100, RESPONDED)
+
+    def ids(selection: Selection) -> list[int]:
+        return [entry.id for entry in search_entries(journal, selection) if entry is not None]
+
+    assert ids(Selection(before=6)) == [5, 4, 3]
+    assert ids(Selection(before=100, since=4)) == [6, 5]
+    assert ids(Selection(before=3)) == []
+
+
+def test_notable_requests_have_a_fault_an_error_a_repeated_batch_or_no_response() -> None:
+    scene = JournalScene()
+    plain = scene.send(numbered(0, 4))
+    repeated = scene.send(numbered(0, 4))
+    refused = scene.send(numbered(20, 24))
+    waiting = scene.send(numbered(5, 9), state=PENDING)
+    unanswered = scene.send(numbered(10, 14), state=PENDING)
+    scene.journal.unanswered(unanswered)
+    observed = scene.send(numbered(15, 19))
+    scene.journal.fault_acted(observed, 1, "received", "observe")
+    delayed = scene.send(numbered(20, 24))
+    scene.journal.fault_acted(delayed, 2, "answering", "delay")
+
+    found = [entry.id for entry in search_entries(scene.journal, Selection(notable=True)) if entry is not None]
+
+    assert found == [repeated, refused, waiting, unanswered, delayed]
+    assert plain not in found
+
+
+@pytest.mark.parametrize(
+    ("api", "is_found"), [(ApiKey.FETCH, False), (ApiKey.LEAVE_GROUP, False), (ApiKey.OFFSET_COMMIT, True)]
+)
+def test_response_that_a_closing_client_does_not_wait_for_is_not_notable(api: ApiKey, is_found: bool) -> None:
+    journal = Journal(10)
+    connection = FakeConnection(is_closed_by_client=True)
+    request_id = journal.handled(FakeRequest(connection, api_key=int(api)), 80, PENDING)
+    journal.unanswered(request_id)
+
+    found = [entry for entry in search_entries(journal, Selection(notable=True)) if entry is not None]
+
+    assert bool(found) is is_found
+    assert only(journal).client_closed
 
 
 @pytest.mark.parametrize(
@@ -234,7 +281,7 @@ def test_requests_are_selected_by_the_match_of_rules(match: Match, ids: list[int
     scene.withhold(scene.new_request(numbered(5, 9)))
 
     assert [entry.id for entry in read_entries(scene.journal, match)] == ids
-    assert sum(search_matches(scene.journal, match)) == len(ids)
+    assert sum(search_matches(scene.journal, Selection(match))) == len(ids)
 
 
 def test_request_whose_body_does_not_decode_is_kept_without_batches() -> None:

@@ -1,4 +1,6 @@
-"""The address and the title of the page: they follow the view and the selected request."""
+"""The address and the title of the page: they follow the view, the selected request, the filter and the lanes."""
+
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -36,3 +38,37 @@ def test_address_names_the_selected_request_and_a_reload_opens_it(page: Page, br
     assert page.url.endswith("#timeline")
     page.go_back()
     expect(page.get_by_role("heading", name="Topics")).to_be_visible()
+
+
+def test_back_closes_the_request_and_undoes_the_filter(page: Page, broker: Serving) -> None:
+    produce(broker, 2)
+    panel = page.get_by_role("region", name="Request")
+    page.get_by_label("API", exact=True).select_option("Produce")
+    page.get_by_label("client id").press_sequentially("sho")
+    requests(page).get_by_role("option", name="offset 0").click()
+    requests(page).get_by_role("option", name="offset 1").click()
+    expect(page).to_have_url(re.compile(r"#timeline/\d+/api=Produce/client=sho$"))
+    expect(page).to_have_title(re.compile(r"· Timeline \d+ api=Produce client=sho$"))
+
+    page.go_back()
+    expect(panel).to_be_hidden()
+    expect(page).to_have_url(re.compile(r"#timeline/api=Produce/client=sho$"))
+    page.go_back()
+    expect(page.get_by_label("client id")).to_have_value("")
+    expect(page.get_by_label("API", exact=True)).to_have_value("Produce")
+    page.go_forward()
+    page.go_forward()
+    expect(panel).to_contain_text("appended at offset 1")
+
+
+def test_address_opens_filter_and_lanes(page: Page, broker: Serving) -> None:
+    produce(broker, 1)
+
+    page.goto(f"{broker.admin}/#timeline/topic=gone/partition=3/notable=on/lane=producer")
+    page.reload()
+
+    expect(page.get_by_label("Topic", exact=True)).to_have_value("gone")
+    expect(page.get_by_label("partition")).to_have_value("3")
+    expect(page.get_by_label("notable only")).to_be_checked()
+    expect(page.get_by_label("One lane per")).to_have_value("producer")
+    expect(page.get_by_role("heading", name="No request is selected")).to_be_visible()

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.topic_client import TOPIC
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .faults_page import HOLD, held_row, held_rows, open_faults, producing
 
@@ -41,6 +41,20 @@ def press_keys(page: Page) -> None:
     expect(up).to_be_focused()
     page.keyboard.press("Enter")
     expect(up).to_be_disabled()
+
+
+def test_held_request_of_a_client_that_has_closed_its_connection_is_marked(
+    held_page: Page, broker: Serving, admin: AdminClient
+) -> None:
+    closed = held_page.get_by_text("the client has closed its connection")
+    with TopicClient(broker.bootstrap) as client:
+        client.send_produce(0)
+        expect(held_rows(held_page)).to_have_count(1)
+        expect(closed).to_be_hidden()
+
+    expect(closed).to_be_visible()
+    held_page.get_by_role("link", name="Timeline").click()
+    expect(held_page.get_by_role("option", name="no response: the client has closed")).to_have_count(1)
 
 
 @pytest.mark.slice

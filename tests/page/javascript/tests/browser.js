@@ -24,7 +24,14 @@ export function openDocument() {
       disconnect() {}
     },
     requestAnimationFrame: (callback) => callbacks.push(callback),
-    setTimeout: (callback, ms = 0) => timers.push({ callback, at: now + ms }),
+    setTimeout: (callback, ms = 0) => {
+      const timer = { callback, at: now + ms };
+      timers.push(timer);
+      return timer;
+    },
+    clearTimeout: (timer) => {
+      timers = timers.filter((each) => each !== timer);
+    },
     getComputedStyle: () => ({ color: "black" }),
     matchMedia: () => ({ matches: false }),
   });

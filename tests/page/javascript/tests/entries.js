@@ -8,6 +8,7 @@ export function entryOf(id, changes = {}) {
     api: "Produce",
     client_id: "shop",
     connection: 1,
+    node: 1,
     topics: ["orders"],
     group_ids: [],
     transactional_id: null,

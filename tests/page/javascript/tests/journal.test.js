@@ -60,7 +60,7 @@ test("shown requests are the same after changes as after a new selection", () =>
 });
 
 test("a request that a filter no longer selects is not shown", () => {
-  const { journal, shown } = shownOf({ faults: "on" });
+  const { journal, shown } = shownOf({ notable: "on" });
   journal.add([entryOf(1, { answer: "waiting" }), entryOf(2, { error: "NOT_LEADER_OR_FOLLOWER" })]);
   assert.deepEqual(idsOf(shown), [1, 2]);
 

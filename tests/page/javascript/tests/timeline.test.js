@@ -45,6 +45,20 @@ test("only the rows in view are drawn while the timeline follows", () => {
   assert.deepEqual(missing(timeline), []);
 });
 
+test("a jump draws the rows in view first, and those around them in the next frame", () => {
+  const { timeline } = opened(entriesOf(1, 5000));
+
+  timeline.scrollTo(1000 * ROW);
+  assert.deepEqual(drawn(timeline), entriesOf(1001, 1000 + IN_VIEW).map(({ id }) => id));
+  frame(0);
+
+  assert.equal(drawn(timeline)[0] < 1001, true);
+  assert.deepEqual(missing(timeline), []);
+  const count = drawn(timeline).length;
+  timeline.scrollTo(1001 * ROW);
+  assert.equal(drawn(timeline).length, count);
+});
+
 test("scroll position and rows change in the same frame", () => {
   const { journal, timeline } = opened(entriesOf(1, 100));
 
@@ -124,15 +138,96 @@ test("a chosen request is shown as it is now, also before the timeline is drawn 
   assert.deepEqual(chosen, ["written"]);
 });
 
-test("earlier requests come before those of the pause, and the last of them is in view", () => {
+test("older requests come before those of the page, and the one that is to be shown is in view", () => {
   const { timeline } = opened(entriesOf(1001, 2000));
 
-  timeline.showEarlier(entriesOf(501, 1000));
+  timeline.setOlder(entriesOf(501, 1000), 1000);
 
   assert.equal(timeline.requests.entries.length, 1500);
   assert.ok(drawn(timeline).includes(1000));
   assert.equal(timeline.isFollowing, false);
   assert.deepEqual(missing(timeline), []);
+});
+
+test("older requests leave with the journal's when it is cleared", () => {
+  const { journal, timeline } = opened(entriesOf(1001, 2000));
+  timeline.setOlder(entriesOf(501, 1000));
+
+  journal.clear(1999);
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+
+  assert.deepEqual(timeline.requests.entries.map(({ id }) => id), [2000]);
+});
+
+test("the arrow of a request ends at the line of its node", () => {
+  const { timeline } = opened([entryOf(1, { node: 3 }), entryOf(2, { node: 1 }), entryOf(3, { node: 2 })]);
+
+  const heads = [...timeline.heads.children].filter((head) => head.classList.contains("broker"));
+  assert.deepEqual(heads.map((head) => head.textContent), ["node 1", "node 2", "node 3"]);
+  const ends = [...timeline.body.children].map((row) => Number(row.querySelector(".request line").getAttribute("x2")));
+  const lines = [...timeline.lifelines.querySelectorAll(".broker")].map((line) => Number(line.getAttribute("x1")));
+  assert.deepEqual(ends, [lines[2], lines[0], lines[1]]);
+});
+
+test("the only node is named broker", () => {
+  const { timeline } = opened([entryOf(1, { node: 1 })]);
+
+  assert.deepEqual([...timeline.heads.children].map((head) => head.textContent), ["shop", "broker"]);
+});
+
+test("a response that a closing client does not wait for is not lost", () => {
+  const closed = { answer: "not_written", client_closed: true };
+  const { timeline } = opened([entryOf(1, { api: "Fetch", ...closed }), entryOf(2, closed)]);
+
+  const [fetch, produce] = timeline.body.children;
+  assert.match(fetch.textContent, /the client closed first/);
+  assert.equal(fetch.querySelectorAll(".lost").length, 0);
+  assert.match(produce.textContent, /no response: the client has closed/);
+  assert.equal(produce.querySelectorAll(".arrow.lost").length, 1);
+});
+
+/** Return the places of the marks that are drawn, and their texts. */
+const marksOf = (timeline) => [...timeline.marks.children].map((line) => [line.style.top, line.textContent]);
+
+test("a mark is a line between the requests before it and after it, also if the filter hides them", () => {
+  const { journal, timeline } = opened([entryOf(1), entryOf(2, { api: "Fetch" }), entryOf(3)]);
+
+  journal.addMarks([
+    { id: 1, after_id: 0, kind: "rule", text: "rule 1 added" },
+    { id: 2, after_id: 2, kind: "node", text: "node 1 is killed" },
+    { id: 3, after_id: 2, kind: "leader", text: "node 2 leads orders-0" },
+    { id: 4, after_id: 3, kind: "clock", text: "clock: manual" },
+  ]);
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+  assert.deepEqual(marksOf(timeline), [["0px", "rule 1 added"], [`${2 * ROW}px`, "node 1 is killed and 1 more"], [`${3 * ROW}px`, "clock: manual"]]);
+
+  timeline.setFilter({ api: "Produce" });
+
+  assert.deepEqual(marksOf(timeline).map(([top]) => top), ["0px", `${ROW}px`, `${2 * ROW}px`]);
+});
+
+test("only the marks in view are drawn", () => {
+  const { journal, timeline } = opened(entriesOf(1, 1000));
+  journal.addMarks(Array.from({ length: 1000 }, (_, at) => ({ id: at + 1, after_id: at + 1, kind: "rule", text: `rule ${at + 1} added` })));
+  frame(BUSY_UPDATE_MS);
+  frame(0);
+
+  assert.equal(timeline.marks.children.length, IN_VIEW + 1);
+  assert.equal(timeline.marks.children[IN_VIEW - 1].textContent, "rule 999 added");
+});
+
+test("marks are the same after a connection was lost, and leave with the requests", () => {
+  const { journal } = opened([entryOf(1), entryOf(2)]);
+  const marks = [{ id: 1, after_id: 1, kind: "rule", text: "rule 1 added" }, { id: 2, after_id: 2, kind: "rule", text: "rule 1 removed" }];
+  journal.addMarks(marks);
+
+  journal.addMarks(marks);
+  assert.deepEqual(journal.marks, marks);
+  journal.clear(2);
+
+  assert.deepEqual(journal.marks, [marks[1]]);
 });
 
 test("a lost response is a broken arrow, and its repetition names it", () => {
