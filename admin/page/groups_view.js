@@ -4,6 +4,7 @@ import { element, emptyState, facts } from "./dom.js";
 import { countText } from "./format.js";
 import { groupVerdictPart } from "./group_verdict.js";
 import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_view.js";
+import { nameFilter } from "./name_filter.js";
 
 const GROUPS_MAX = 10000;
 const TONES = { Stable: "ok", Empty: "ok", Dead: "cut" };
@@ -14,14 +15,25 @@ export function groupsView(api, journal, id = "") {
 }
 
 function groupList(api) {
-  return liveView({
+  const filter = nameFilter("Groups", () => view.redraw());
+  const view = liveView({
     title: "Groups",
     parts: ["groups"],
+    head: element("div", { class: "state-tools" }, filter.root),
     read: () => api.list("/v1/groups?limit=1000", GROUPS_MAX),
     draw(groups) {
       if (!groups.length) return emptyState("No groups", element("p", {}, "A group appears when a consumer with a group.id joins it or commits an offset."));
-      const heads = ["Group", "Type", "State", "Protocol", "Members#", "Total lag#"];
-      return table("Groups", heads, groups, (group) => [
+      const heads = [
+        ["Group", (group) => group.group_id],
+        ["Type", (group) => group.type],
+        ["State", (group) => group.state],
+        ["Protocol", (group) => group.protocol],
+        ["Members#", (group) => group.members.length],
+        ["Total lag#", lagOf],
+      ];
+      const found = groups.filter((group) => filter.isShown(group.group_id));
+      if (!found.length) return emptyState("No such group", element("p", {}, "Search for another name."));
+      return table("Groups", heads, found, (group) => [
         stateLink("groups", group.group_id),
         group.type,
         badge(group.state, TONES[group.state] ?? "waiting"),
@@ -31,6 +43,7 @@ function groupList(api) {
       ]);
     },
   });
+  return view;
 }
 
 function groupView(api, journal, id) {

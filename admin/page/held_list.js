@@ -5,6 +5,10 @@ import { card } from "./card.js";
 import { button, element } from "./dom.js";
 import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
+import { badge } from "./live_view.js";
+
+// As many as one call releases.
+const HELD_MAX = 10000;
 
 /** Return the list: `root` and `load()`, which reads the held requests. */
 export function heldList({ api, actions }) {
@@ -24,7 +28,7 @@ export function heldList({ api, actions }) {
   }
 
   async function load() {
-    const found = await api.list("/v1/held");
+    const found = await api.list("/v1/held?limit=1000", HELD_MAX);
     items = new Map(found.map((held) => [held.id, held]));
     order = [...order.filter((id) => items.has(id)), ...found.map(({ id }) => id).filter((id) => !order.includes(id))];
     show();
@@ -68,6 +72,7 @@ function heldRow(held, { move, moveTo, place, release }) {
     }, { kind: "quiet", "aria-label": `Move held request ${id} ${label}` });
   const up = moving("up", "↑", -1);
   const down = moving("down", "↓", 1);
+  const closed = badge("its connection is closed", "cut");
   const root = element(
     "li",
     {
@@ -98,6 +103,7 @@ function heldRow(held, { move, moveTo, place, release }) {
       element("b", {}, `${held.api} of ${held.client_id ?? "no client id"}`),
       element("p", { class: "mono" }, heldText(held)),
       element("p", {}, `${held.point} since ${timeText(held.since_ms)} · rule ${held.rule}`),
+      closed,
     ),
     up,
     down,
@@ -105,7 +111,8 @@ function heldRow(held, { move, moveTo, place, release }) {
   );
   return {
     root,
-    update() {
+    update(next) {
+      closed.hidden = !next.is_connection_closed;
       const { at, of } = place(id);
       up.disabled = at === 0;
       down.disabled = at === of - 1;

@@ -1,6 +1,7 @@
-// The views of a page, and the one that the address names: `#key/rest`, where the parts of the rest are the view's own.
+// The views of a page, and the one that the address names: `#key/rest?filters`, where the parts of the rest are the view's own.
 
 import { element, fill } from "./dom.js";
+import { withoutFilters } from "./list_state.js";
 
 /** Shows the view of the address, and the links to all views. */
 export class Navigation {
@@ -24,7 +25,7 @@ export class Navigation {
 
   /** Show the view that the address names. A view's `shown()` is called when it is in the document. */
   show() {
-    const [key, ...rest] = partsOf(location.hash.slice(1));
+    const [key, ...rest] = partsOf(withoutFilters(location.hash).slice(1));
     const chosen = Object.hasOwn(this.views, key) ? key : Object.keys(this.views)[0];
     this.parts = chosen === Object.keys(this.views)[0] && !rest.length ? [] : [this.views[chosen].label, ...rest];
     this.showTitle(this.title);

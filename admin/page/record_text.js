@@ -1,7 +1,7 @@
 // Keys, values and headers of records as text, JSON or hex.
 
 /** The ways to show bytes, with their names. */
-export const TEXT_FORMS = [["detect", "as they look"], ["text", "text"], ["json", "JSON"], ["hex", "hex"]];
+export const TEXT_FORMS = [["detect", "by content"], ["text", "text"], ["json", "JSON"], ["hex", "hex"]];
 
 // A text with these is rather binary data that happens to be UTF-8.
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;

@@ -82,7 +82,8 @@ export function recordsPart(api, path, partition, offset) {
 
   function drawPlace() {
     const count = items?.length ?? 0;
-    place.textContent = count ? `offsets ${items[0].offset} to ${items[count - 1].offset} of ${start()} to ${end() - 1}` : "";
+    const isAll = count > 0 && items[0].offset === start() && items[count - 1].offset === end() - 1;
+    place.textContent = count ? `offsets ${items[0].offset} to ${items[count - 1].offset}${isAll ? "" : ` of ${start()} to ${end() - 1}`}` : "";
     older.disabled = !count || items[0].offset <= start();
     newer.disabled = !count || items[count - 1].offset + 1 >= end();
   }

@@ -3,6 +3,7 @@
 import { button, element, facts, fill } from "./dom.js";
 import { bytesText, dateText } from "./format.js";
 import { badge, liveView, numberText, sumOf, table } from "./live_view.js";
+import { Pager } from "./pager.js";
 import { recordSearch } from "./record_search.js";
 import { recordsPart } from "./records_part.js";
 import { windowOf } from "./request_panel.js";
@@ -16,8 +17,19 @@ const CHANGES = [
   ["Evict cache", "evict_cache", "cached batches deleted"],
 ];
 
-// Cards; more would make the page slow.
-const PRODUCERS_MAX = 100;
+// They are read again after each change.
+const PRODUCERS_MAX = 1000;
+// Heads of columns, and names in the API.
+const PARTITION_NUMBERS = {
+  Leader: "leader",
+  "Leader epoch": "leader_epoch",
+  Start: "log_start_offset",
+  "Last stable": "last_stable_offset",
+  "High watermark": "high_watermark",
+  End: "log_end_offset",
+  Size: "size_bytes",
+  Producers: "producers",
+};
 
 /** Return the view of a topic. partition, offset: the records to show first. */
 export function topicView(api, actions, name, partition = "0", offset = "") {
@@ -43,7 +55,7 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
         api.get(path),
         api.list("/v1/nodes"),
         api.list(`/v1/partitions?topic=${encodeURIComponent(name)}&limit=1000`, 10000),
-        api.list(`/v1/producers?topic=${encodeURIComponent(name)}`, PRODUCERS_MAX),
+        api.list(`/v1/producers?topic=${encodeURIComponent(name)}&limit=1000`, PRODUCERS_MAX),
       ]);
       return { topic, producers, replicas: nodes.length > 1 ? replicas : [] };
     },
@@ -67,7 +79,8 @@ export function topicView(api, actions, name, partition = "0", offset = "") {
 
 function partitionsPart(topic, replicas, actions, view) {
   const several = replicas.length ? ["Replicas", "ISR", "ELR", ""] : [];
-  const heads = ["Partition", "Leader#", "Leader epoch#", "Start#", "Last stable#", "High watermark#", "End#", "Size#", "Producers#", ...several];
+  const columns = Object.entries(PARTITION_NUMBERS).map(([head, name]) => [`${head}#`, (each) => each[name]]);
+  const heads = [["Partition", ({ partition }) => partition], ...columns, ...several];
   const states = new Map(replicas.map((state) => [state.partition, state]));
   const rowOf = (each) => {
     const numbers = [each.log_start_offset, each.last_stable_offset, each.high_watermark, each.log_end_offset].map(numberText);
@@ -98,11 +111,14 @@ function replicaCells(state, actions, view) {
 
 function producersPart(producers, actions, view) {
   if (!producers.length) return [element("h2", {}, "Producers"), element("p", { class: "note" }, "No idempotent producer has written to this topic.")];
-  return [
-    element("h2", {}, "Producers"),
-    element("div", { class: "cards" }, producers.map((each) => producerCard(each, actions, view))),
-    producers.length < PRODUCERS_MAX ? null : element("p", { class: "note" }, `At most ${PRODUCERS_MAX} are shown.`),
-  ];
+  const cards = element("div", { class: "cards" });
+  const pager = new Pager("Producers", draw);
+  function draw() {
+    fill(cards, pager.pageOf(producers).map((each) => producerCard(each, actions, view)));
+  }
+  draw();
+  const isCut = producers.length >= PRODUCERS_MAX;
+  return [element("h2", {}, "Producers"), pager.root, cards, isCut && element("p", { class: "note" }, `The first ${PRODUCERS_MAX.toLocaleString("en")} are shown.`)];
 }
 
 function producerCard(producer, actions, view) {

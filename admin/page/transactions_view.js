@@ -4,20 +4,34 @@ import { button, element, emptyState } from "./dom.js";
 import { openForm } from "./form_dialog.js";
 import { dateText, durationText } from "./format.js";
 import { badge, liveView, stateLink, table } from "./live_view.js";
+import { nameFilter } from "./name_filter.js";
 
 const IDS_MAX = 10000;
 const TONES = { Ongoing: "waiting", PrepareCommit: "waiting", PrepareAbort: "cut", CompleteAbort: "cut" };
 
 /** Return the view of all transactional ids. */
 export function transactionsView(api, actions) {
+  const filter = nameFilter("Transactions", () => view.redraw());
   const view = liveView({
     title: "Transactions",
     parts: ["transactions"],
+    head: element("div", { class: "state-tools" }, filter.root),
     read: () => api.list("/v1/transactions?limit=1000", IDS_MAX),
     draw(transactions) {
       if (!transactions.length) return emptyState("No transactions", element("p", {}, "A producer with a transactional.id appears here when it is initialised."));
-      const heads = ["Transactional id", "State", "Producer id#", "Epoch#", "Timeout#", "Started", "Partitions", ""];
-      return table("Transactions", heads, transactions, (each) => rowOf(each, actions, view));
+      const heads = [
+        ["Transactional id", (each) => each.transactional_id],
+        ["State", (each) => each.state],
+        ["Producer id#", (each) => each.producer_id],
+        ["Epoch#", (each) => each.producer_epoch],
+        ["Timeout#", (each) => each.timeout_ms],
+        ["Started", (each) => each.started_ms],
+        ["Partitions", (each) => each.partitions.length],
+        "",
+      ];
+      const found = transactions.filter((each) => filter.isShown(each.transactional_id));
+      if (!found.length) return emptyState("No such transactional id", element("p", {}, "Search for another name."));
+      return table("Transactions", heads, found, (each) => rowOf(each, actions, view));
     },
   });
   return view;
