@@ -54,6 +54,13 @@ BODIES: dict[str, Json] = {
     "POST /v1/topics/{topic}/records": {
         "records": [{"key": "order-1", "value": "one coffee", "headers": [{"name": "event-id", "value": "e1"}]}]
     },
+    "POST /v1/topics/{topic}/records/search": {
+        "in": "json:order.id",
+        "equals": "1001",
+        "order": "newest",
+        "limit": 100,
+    },
+    "POST /v1/topics/{topic}/produce": {"records": [{"key": "order-1", "value": "one coffee"}], "acks": -1},
     "POST /v1/producers/forget": PRODUCER,
     "POST /v1/producers/expire": PRODUCER,
     "POST /v1/producers/bump_epoch": PRODUCER,

@@ -139,7 +139,7 @@ def _offset_in(partition: Partition, body: OffsetReset, committed: int | None) -
     if body.to is not None:
         return start if body.to == "earliest" else end
     if body.time_ms is not None:
-        return _first_since(partition, body.time_ms, end)
+        return first_since(partition, body.time_ms, end)
     if body.offset is not None:
         wanted = body.offset
     elif committed is None:
@@ -154,7 +154,7 @@ def _offset_in(partition: Partition, body: OffsetReset, committed: int | None) -
     return min(max(wanted, start), end)
 
 
-def _first_since(partition: Partition, time_ms: int, end: int) -> int:
+def first_since(partition: Partition, time_ms: int, end: int) -> int:
     """Return the offset of the first record with this timestamp or a later one; end without one."""
     log = partition.find_log()
     try:
