@@ -6,8 +6,8 @@ Rules:
 - A position is all that is kept between two calls: what a block has left is read again by the next call.
 - A block that is read backwards ends before the position. If it has more bytes than a block may have, fewer offsets are
   read: the newest records are found without the ones before them, also if each has 1 MB.
-- Records are tested in a thread as soon as they are read. Of those that fail, only offset and timestamp are kept. Of the
-  others, at most KEPT_BYTES_MAX are kept; beyond it a record is read again when it is taken.
+- Records are tested in a thread as soon as they are read. Of those that fail, only offset and timestamp are kept. Of
+  the others, at most KEPT_BYTES_MAX are kept; beyond it a record is read again when it is taken.
 - A merge that has read WORK_RECORDS_MAX or WORK_BYTES_MAX reads no further block, once it has taken a record.
 """
 

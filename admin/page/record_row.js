@@ -1,9 +1,11 @@
 // One record of a log: a line that opens to its headers, key, value and producer.
 
+import { copyText } from "./copy_panel.js";
 import { button, element, facts, fill } from "./dom.js";
-import { bytesText, dateText, timeText } from "./format.js";
+import { bytesText, dateText } from "./format.js";
 import { badge } from "./live_view.js";
-import { bytesOf, previewText, wholeText } from "./record_text.js";
+import { downloadBytes, downloadRecords, recordsText } from "./record_export.js";
+import { bytesOf, previewText, visibleText, wholeText } from "./record_text.js";
 
 // Shown of a long value until a person wants all of it.
 const SHOWN_CHARACTERS = 8000;
@@ -18,7 +20,7 @@ export function recordRow(record, form, place = "") {
       "summary",
       {},
       element("span", { class: "mono" }, `${place}${record.offset}`),
-      element("span", { class: "mono", title: dateText(record.timestamp) }, timeText(record.timestamp)),
+      element("span", { class: "mono" }, shortDate(record.timestamp)),
       element("span", { class: record.key === null ? "none" : "mono" }, record.is_control ? "" : previewText(record.key, form)),
       element("span", { class: record.value === null ? "none" : "mono" }, record.is_control ? "" : previewText(record.value, form)),
       element("span", {}, marksOf(record)),
@@ -27,6 +29,11 @@ export function recordRow(record, form, place = "") {
   );
   row.addEventListener("toggle", () => row.open && !body.firstChild && fill(body, detailsOf(record, form)));
   return row;
+}
+
+/** Return date and time without the zone, which is in the head. */
+function shortDate(ms) {
+  return dateText(ms).replace(" UTC", "");
 }
 
 function marksOf(record) {
@@ -54,12 +61,24 @@ function detailsOf(record, form) {
     headersOf(record.headers, form),
     dataBlock("Key", record.key, form),
     dataBlock("Value", record.value, form),
+    exportsOf(record),
   ];
+}
+
+function exportsOf(record) {
+  const name = `${record.partition}-${record.offset}`;
+  return element(
+    "p",
+    { class: "links" },
+    button("Copy record as JSON", (event) => copyText(recordsText([record]), event.currentTarget)),
+    button("Download record as JSON", () => downloadRecords([record], `${name}.json`)),
+    ["key", "value"].filter((part) => record[part] !== null).map((part) => button(`Download ${part}`, () => downloadBytes(record[part], `${name}.${part}`))),
+  );
 }
 
 function headersOf(headers, form) {
   if (!headers.length) return null;
-  return [element("h3", {}, "Headers"), facts(headers.map(({ name, value }) => [name, value === null ? null : previewText(value, form)]))];
+  return [element("h3", {}, "Headers"), facts(headers.map(({ name, value }) => [visibleText(name), value === null ? null : previewText(value, form)]))];
 }
 
 function dataBlock(name, data, form) {

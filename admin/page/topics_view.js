@@ -9,12 +9,13 @@ import { addressOf } from "./navigation.js";
 import { createTopic, deleteTopic } from "./topic_forms.js";
 import { topicView } from "./topic_view.js";
 import { verdictTag } from "./verdict_parts.js";
+import { withVerdicts } from "./verdict_source.js";
 
 const TOPICS_MAX = 10000;
 
 /** Return the view of all topics, or of one: of its records in a partition from an offset, if they are given. */
 export function topicsView({ api, actions, verdicts }, name = "", ...place) {
-  return name === "" ? topicList(api, actions, verdicts) : topicView(api, actions, name, ...place);
+  return name === "" ? topicList(api, actions, verdicts) : topicView({ api, actions, verdicts }, name, ...place);
 }
 
 function topicList(api, actions, verdicts) {
@@ -55,21 +56,7 @@ function topicList(api, actions, verdicts) {
     showFilter("internal", internal.checked ? "true" : "");
     view.redraw();
   }
-  const drawn = () => JSON.stringify(verdicts.summaries?.map(({ topic, findings, error }) => [topic, findings, error]));
-  let before = drawn();
-  const redraw = () => {
-    const now = drawn();
-    if (now !== before) view.redraw();
-    before = now;
-  };
-  verdicts.listeners.add(redraw);
-  return {
-    ...view,
-    close() {
-      verdicts.listeners.delete(redraw);
-      view.close();
-    },
-  };
+  return withVerdicts(view, verdicts, () => verdicts.summaries);
 }
 
 function rowOf(topic, summary, actions, view) {

@@ -9,6 +9,24 @@ import { nameFilter } from "./name_filter.js";
 const IDS_MAX = 10000;
 const TONES = { Ongoing: "waiting", PrepareCommit: "waiting", PrepareAbort: "cut", CompleteAbort: "cut" };
 
+// What is done to a transactional id, but its deletion: label, name in the path, what the notice says, and what it means.
+const CHANGES = [
+  {
+    label: "Abort",
+    name: "abort",
+    done: "Aborted the transaction of",
+    text: "As after its timeout: its records are not read with read_committed, and its producer is fenced.",
+    isPossible: ({ state }) => state === "Ongoing",
+  },
+  {
+    label: "Fence",
+    name: "fence",
+    done: "Fenced",
+    text: "The id gets its next epoch, as from another producer with it. An open transaction is aborted; the producer's next request is refused.",
+    isPossible: () => true,
+  },
+];
+
 /** Return the view of all transactional ids. */
 export function transactionsView(api, actions) {
   const filter = nameFilter("Transactions", () => view.redraw());
@@ -27,6 +45,7 @@ export function transactionsView(api, actions) {
         ["Timeout#", (each) => each.timeout_ms],
         ["Started", (each) => each.started_ms],
         ["Partitions", (each) => each.partitions.length],
+        "",
         "",
       ];
       const found = transactions.filter((each) => filter.isShown(each.transactional_id));
@@ -48,8 +67,25 @@ function rowOf(transaction, actions, view) {
     durationText(transaction.timeout_ms),
     transaction.started_ms === null ? "not yet" : dateText(transaction.started_ms),
     partitions.length ? partitions : "none",
+    CHANGES.filter(({ isPossible }) => isPossible(transaction)).map((change) =>
+      button(change.label, () => changeTransaction(change, id, actions, view), { kind: "quiet", "aria-label": `${change.label} ${id}`, "data-key": `${change.name}/${id}` }),
+    ),
     button("Delete", () => deleteTransaction(transaction, actions, view), { kind: "quiet", "aria-label": `Delete ${id}`, "data-key": `delete/${id}` }),
   ];
+}
+
+function changeTransaction({ label, name, done, text }, id, actions, view) {
+  openForm({
+    title: `${label} ${id}?`,
+    text,
+    label,
+    kind: "danger",
+    async perform(_, onError) {
+      const result = await actions.perform(`${done} ${id}`, "POST", `/v1/transactions/${encodeURIComponent(id)}/${name}`, undefined, { onError });
+      view.refresh();
+      return result;
+    },
+  });
 }
 
 function deleteTransaction({ transactional_id: id, state }, actions, view) {
