@@ -10,8 +10,11 @@ import { bytesOf, previewText, visibleText, wholeText } from "./record_text.js";
 // Shown of a long value until a person wants all of it.
 const SHOWN_CHARACTERS = 8000;
 
-/** Return the row of a record. form: how keys and values are shown. place: a text before the offset, or nothing. */
-export function recordRow(record, form, place = "") {
+/**
+ * Return the row of a record. form: how keys and values are shown. decode: see recordDecoder.
+ * place: a text before the offset, or nothing.
+ */
+export function recordRow(record, form, decode, place = "") {
   const body = element("div", { class: "record-body" });
   const row = element(
     "details",
@@ -27,7 +30,12 @@ export function recordRow(record, form, place = "") {
     ),
     body,
   );
-  row.addEventListener("toggle", () => row.open && !body.firstChild && fill(body, detailsOf(record, form)));
+  row.addEventListener("toggle", async () => {
+    if (!row.open || body.firstChild) return;
+    const decodedPlace = element("div", { class: "section" });
+    fill(body, detailsOf(record, form), decodedPlace, exportsOf(record));
+    fill(decodedPlace, await decode(record));
+  });
   return row;
 }
 
@@ -61,7 +69,6 @@ function detailsOf(record, form) {
     headersOf(record.headers, form),
     dataBlock("Key", record.key, form),
     dataBlock("Value", record.value, form),
-    exportsOf(record),
   ];
 }
 

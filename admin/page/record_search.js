@@ -1,10 +1,11 @@
 // The search for records by the broker, over all partitions of a topic, page by page; and the following of new ones.
 
-import { button, element, fill } from "./dom.js";
 import { copyText } from "./copy_panel.js";
+import { button, element, fill } from "./dom.js";
+import { recordDecoder } from "./record_decoding.js";
 import { downloadRecords, recordsText } from "./record_export.js";
-import { recordHeads, recordRow } from "./record_row.js";
 import { searchBody } from "./record_query.js";
+import { recordHeads, recordRow } from "./record_row.js";
 
 // Records of one search until a person continues it.
 const SEARCHED_MAX = 100000;
@@ -28,6 +29,7 @@ export function recordSearch(api, path, open) {
   // The token of what comes after the first page, and whether it is being read.
   let follow = null;
   let isFollowing = false;
+  const decode = recordDecoder(api, path);
   const where = element("input", { name: "where", placeholder: "key, value, headers", title: "key, value, header:NAME or json:PATH; empty for key, value and headers", "aria-label": "Search in" });
   const match = element("select", { name: "match", "aria-label": "Match" }, [["contains", "contains"], ["equals", "is"], ["regex", "matches"]].map(optionOf));
   const wanted = element("input", { name: "wanted", type: "search", placeholder: "text", "aria-label": "Search for" });
@@ -119,7 +121,7 @@ export function recordSearch(api, path, open) {
     if (!records.length) return;
     if (!list.firstChild) list.append(recordHeads("Partition · offset"));
     for (const record of records) {
-      const row = recordRow(record, "detect", `${record.partition} · `);
+      const row = recordRow(record, "detect", decode, `${record.partition} · `);
       row.append(button("Show in its partition", () => open(record), { kind: "link" }));
       if (areNewer) list.firstChild.after(row);
       else list.append(row);

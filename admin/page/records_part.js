@@ -1,6 +1,7 @@
 // The records of a partition, a page at a time.
 
 import { button, element, fill } from "./dom.js";
+import { recordDecoder } from "./record_decoding.js";
 import { recordHeads, recordRow } from "./record_row.js";
 import { TEXT_FORMS } from "./record_text.js";
 
@@ -18,6 +19,7 @@ export function recordsPart(api, path, partition, offset) {
   // The offset whose row is open after it was read; the number of the newest read.
   let opened = offset === "" ? null : Number(offset);
   let reads = 0;
+  const decode = recordDecoder(api, path);
   const choice = element("select", { "aria-label": "Partition", on: { change: () => newest() } });
   const from = element("input", { type: "number", min: 0, "aria-label": "From offset", placeholder: "offset" });
   const form = element("select", { "aria-label": "Show as", on: { change: () => draw() } }, TEXT_FORMS.map(([value, text]) => element("option", { value }, text)));
@@ -70,7 +72,7 @@ export function recordsPart(api, path, partition, offset) {
 
   function draw() {
     list.style.minHeight = "";
-    const rows = (items ?? []).map((record) => recordRow(record, form.value));
+    const rows = (items ?? []).map((record) => recordRow(record, form.value, decode));
     const empty = end() > start() ? "No records from this offset on." : "This partition has no records. Append one, or let a producer write.";
     fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "note" }, items === null ? "Reading" : empty));
     const at = opened === null ? -1 : (items ?? []).findIndex((record) => record.offset === opened);
