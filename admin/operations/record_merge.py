@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from ...broker.replica.partition import Partition
 from ...broker.replica.record_reader import (
@@ -50,6 +51,14 @@ class _Seen:
     timestamp: int
     is_wanted: bool
     record: StoredRecord | None
+
+
+class _Block(NamedTuple):
+    """Records that were read. end: the offset after those that were read. size: of their keys, values and headers."""
+
+    seen: list[_Seen]
+    end: int
+    size: int
 
 
 @dataclass(slots=True)
@@ -162,32 +171,30 @@ class RecordMerge:
             self._unread.append(index)
 
     async def _load_forwards(self, cursor: Cursor) -> None:
-        block, end = await self._read(cursor.partition, cursor.low, cursor.high)
-        cursor.block.extend(block)
-        cursor.rest = end
-        if not block:
-            cursor.low = end
+        block = await self._read(cursor.partition, cursor.low, cursor.high)
+        cursor.block.extend(block.seen)
+        cursor.rest = block.end
+        if not block.seen:
+            cursor.low = block.end
 
     async def _load_backwards(self, cursor: Cursor) -> None:
         while True:
             first = max(cursor.low, cursor.high - cursor.stride)
-            block, end = await self._read(cursor.partition, first, cursor.high)
-            if end >= cursor.high:
+            block = await self._read(cursor.partition, first, cursor.high)
+            if block.end >= cursor.high:
                 break
             # The block has its oldest records only. They are the wrong ones.
-            self._forget(block)
+            self._forget(block.seen)
             cursor.stride = max(1, min(cursor.stride, cursor.high - first) // 4)
-        cursor.stride *= 2
-        cursor.block.extend(reversed(block))
+        if 2 * len(block.seen) <= self._block_records and 2 * block.size <= self._block_bytes:
+            cursor.stride *= 2
+        cursor.block.extend(reversed(block.seen))
         cursor.rest = first
-        if not block:
+        if not block.seen:
             cursor.high = first
 
-    async def _read(self, partition: Partition, first: int, end: int) -> tuple[list[_Seen], int]:
-        """Return the records from first to before end, tested, and the offset after those that were read.
-
-        That is less than end for more records or bytes than a block has.
-        """
+    async def _read(self, partition: Partition, first: int, end: int) -> _Block:
+        """Return the records from first to before end, tested, or as many of them as a block has."""
         block: list[_Seen] = []
         offset, room = first, self._block_bytes
         while offset < end and room > 0 and len(block) < self._block_records:
@@ -205,7 +212,7 @@ class RecordMerge:
             self.work.read_bytes += page.size
             block += await in_thread(partial(self._tested, page.items))
             offset = end if page.next_offset is None else page.next_offset
-        return block, offset
+        return _Block(block, offset, self._block_bytes - room)
 
     def _tested(self, records: Sequence[StoredRecord]) -> list[_Seen]:
         """Test records. Runs in a thread while the merge waits for it."""
