@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from .admin.admin_options import AdminOptions
+    from .admin.content_decoder import ContentDecoder
     from .admin.scenarios import Scenarios
     from .broker.lifecycle.serve_command import ServeOptions
     from .faults.rules.fault_rules import FaultRule
@@ -241,6 +242,20 @@ def commands() -> None:
     type=PATH,
     help="Folder for exports by the admin API.  [default: exports in the data folder or the working directory]",
 )
+@click.option(
+    "--schema-registry",
+    envvar="FAUXKA_SCHEMA_REGISTRY",
+    metavar="URL",
+    help="Schema registry, for the keys and values that the page shows.",
+)
+@click.option(
+    "--schema-registry-user",
+    envvar="FAUXKA_SCHEMA_REGISTRY_USER",
+    metavar="USER:PASSWORD",
+    help="User of the schema registry.",
+)
+@click.option("--key-schema", type=PATH, help="Avro schema or descriptor set of Protobuf for the keys of the page.")
+@click.option("--value-schema", type=PATH, help="Avro schema or descriptor set of Protobuf for the values of the page.")
 @click.option("rule_file", "--rules", type=PATH, help="Start with the fault rules in this JSON or TOML file.")
 @click.option(
     "log_level",
@@ -266,6 +281,10 @@ def serve(
     admin_tls: str | None,
     admin_allowed_hosts: tuple[str, ...],
     export_dir: str | None,
+    schema_registry: str | None,
+    schema_registry_user: str | None,
+    key_schema: str | None,
+    value_schema: str | None,
     rule_file: str | None,
     **options: Any,
 ) -> None:
@@ -289,7 +308,30 @@ def serve(
         needs_authority=admin_tls == admin.admin_options.AUTO and admin_port != admin.admin_options.OFF,
         **options,
     )
-    run_broker(serve_options, parse_options, export_dir, read_rules(rule_file))
+    decoder = open_decoder(schema_registry, schema_registry_user, key_schema, value_schema)
+    run_broker(serve_options, parse_options, export_dir, read_rules(rule_file), decoder)
+
+
+def open_decoder(
+    registry: str | None, user: str | None, key_schema: str | None, value_schema: str | None
+) -> ContentDecoder | None:
+    """Return what decodes keys and values for the admin API; None without schemas. Raises ClickException.
+
+    The part that decodes is the pipeline's, which only this module may give to the broker.
+    """
+    if registry is None and key_schema is None and value_schema is None:
+        return None
+    schemas = pipeline.schemas
+    options = schemas.schema_options.SchemaOptions(
+        key_schema=key_schema,
+        value_schema=value_schema,
+        schema_registry=registry or None,
+        schema_registry_user=user or None,
+    )
+    try:
+        return schemas.whole_contents.WholeContents(options)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def read_rules(path: str | None) -> list[FaultRule]:
@@ -317,16 +359,17 @@ def run_broker(
     parse_options: Callable[[str], AdminOptions | None],
     export_dir: str | None,
     initial_rules: Sequence[FaultRule],
+    decoder: ContentDecoder | None,
 ) -> None:
     """Serve until SIGTERM or SIGINT. Raises ClickException.
 
     parse_options: returns the options of the admin API for a folder for exports. export_dir: that folder, None or ""
     for the default.
-    initial_rules: in force from the start on.
+    initial_rules: in force from the start on. decoder: decodes keys and values by schemas.
     """
     try:
         admin_options = parse_options(export_dir or admin.admin_options.default_export_dir(options.data_dir))
-        hooks = admin.admin_server.AdminServer(admin_options, load_scenarios, initial_rules)
+        hooks = admin.admin_server.AdminServer(admin_options, load_scenarios, initial_rules, decoder)
         lifecycle.serve_command.serve(options, hooks)
     except (lifecycle.serve_command.StartupError, admin.admin_options.AdminOptionsError) as error:
         raise click.ClickException(str(error)) from error

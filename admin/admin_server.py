@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..broker.lifecycle.cluster_reset import SeedTopic
     from ..broker.network.listeners import ListenerConfig
     from ..faults.rules.fault_rules import FaultRule
+    from .content_decoder import ContentDecoder
     from .http_server import HttpServer
     from .scenarios import Scenarios
 
@@ -46,15 +47,17 @@ class AdminServer:
         options: AdminOptions | None,
         make_scenarios: Callable[[], Scenarios] | None = None,
         initial_rules: Sequence[FaultRule] = (),
+        content_decoder: ContentDecoder | None = None,
     ) -> None:
         """Create the server.
 
         options: None for no admin API. make_scenarios: imports and returns the scenarios. initial_rules: see
-        FaultInjection.
+        FaultInjection. content_decoder: see Control.
         """
         self._options = options
         self._make_scenarios = make_scenarios
         self._initial_rules = initial_rules
+        self._content_decoder = content_decoder
         self._fault_injection: FaultInjection | None = None
         self._address: BoundAddress | None = None
         self._server: HttpServer | None = None
@@ -105,6 +108,7 @@ class AdminServer:
             seed_topics=seed_topics,
             make_scenarios=self._make_scenarios,
             export_folder=admin.export_folder.ExportFolder(self._options.export_dir),
+            content_decoder=self._content_decoder,
         )
         control.scheme = self._scheme
         application = admin.application.make_application(

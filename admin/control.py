@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..broker.node import Node
     from ..broker.runtime.clock import AdjustableClock
     from ..faults.files.file_rule_plan import FileRulePlan
+    from .content_decoder import ContentDecoder
     from .export_folder import ExportFolder
     from .fault_injection import FaultInjection
     from .scenarios import Scenarios
@@ -37,11 +38,13 @@ class Control:
         seed_topics: Sequence[SeedTopic] = (),
         make_scenarios: Callable[[], Scenarios] | None = None,
         export_folder: ExportFolder | None = None,
+        content_decoder: ContentDecoder | None = None,
     ) -> None:
         """Control the server of fault_injection.
 
         seed_topics: recreated by a reset. make_scenarios: imports and returns the scenarios.
         export_folder: confines exports; None for exports to any path, for callers in the broker's own process.
+        content_decoder: decodes keys and values by schemas; None without any.
         """
         self.server = fault_injection.server
         self.cluster = self.server.cluster
@@ -51,6 +54,9 @@ class Control:
         self.marks = fault_injection.marks
         self.seed_topics = seed_topics
         self.export_folder = export_folder
+        self.content_decoder = content_decoder
+        # The records that are being decoded.
+        self.decoding = 0
         # Of the URL of the admin API.
         self.scheme = "http"
         self._make_scenarios = make_scenarios

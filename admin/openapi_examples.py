@@ -54,6 +54,13 @@ BODIES: dict[str, Json] = {
     "POST /v1/topics/{topic}/records": {
         "records": [{"key": "order-1", "value": "one coffee", "headers": [{"name": "event-id", "value": "e1"}]}]
     },
+    "POST /v1/topics/{topic}/records/search": {
+        "in": "json:order.id",
+        "equals": "1001",
+        "order": "newest",
+        "limit": 100,
+    },
+    "POST /v1/topics/{topic}/produce": {"records": [{"key": "order-1", "value": "one coffee"}], "acks": -1},
     "POST /v1/producers/forget": PRODUCER,
     "POST /v1/producers/expire": PRODUCER,
     "POST /v1/producers/bump_epoch": PRODUCER,
@@ -62,6 +69,7 @@ BODIES: dict[str, Json] = {
         "offsets": [{"topic": "orders", "partition": 0, "offset": 5}],
         "force": False,
     },
+    "POST /v1/groups/{group_id}/offsets/reset": {"to": "earliest", "topic": "orders"},
     "POST /v1/acls": {"resource_type": "TOPIC", "name": "orders", "principal": "User:alice", "operation": "WRITE"},
     "POST /v1/certificates": {"kind": "expired", "listener": "SSL", "node": 1},
     "POST /v1/quotas": {"client_id": "my-app", "producer_byte_rate": 20_000},
@@ -121,6 +129,18 @@ ERRORS: dict[str, tuple[CallError, ...]] = {
     ),
     "/v1/groups/{group_id}/rebalance": _GROUP_ERRORS,
     "/v1/groups/{group_id}/offsets": _GROUP_ERRORS,
+    "/v1/groups/{group_id}": (
+        _GROUP_ERRORS[0],
+        conflict("readers cannot be deleted: NON_EMPTY_GROUP group readers has 1 members", field="group_id"),
+    ),
+    "/v1/groups/{group_id}/members/{member_id}": (unknown("member", "reader-1", field="member_id"),),
+    "/v1/groups/{group_id}/offsets/reset": (
+        _GROUP_ERRORS[0],
+        conflict(
+            "Assignments can only be reset if the group 'readers' is inactive, but the current state is Stable.",
+            field="group_id",
+        ),
+    ),
     "/v1/acls": (conflict(NO_AUTHORIZER),),
     "/v1/certificates": (unknown("node", 7, field="node"), conflict(NO_TLS, field="kind", value="expired")),
     "/v1/quotas": (conflict("cannot write cluster-metadata.json: No space left on device"),),

@@ -31,6 +31,10 @@ class CompiledRegex(Protocol):
         """Return a match of the whole text in UTF-8, or None."""
         ...
 
+    def search(self, text: bytes) -> object | None:
+        """Return the first match anywhere in the text in UTF-8, or None."""
+        ...
+
 
 class RegexMatch(Protocol):
     """A match of google-re2. Group 0 is the match itself."""

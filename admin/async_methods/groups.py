@@ -1,15 +1,27 @@
-"""The groups of a broker: read them, rebalance them, wait until they are stable, set and delete their offsets.
+"""The groups of a broker: read them, rebalance them, wait until they are stable, set, reset and delete their offsets.
 
 Made of admin/methods/groups.py by tools/async_methods.py: change that one.
 """
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from ...faults.strict_json import convert
-from ..methods.groups import GroupItems, OffsetItems, Offsets, as_new_offsets
-from ..operations import group_changes, group_operations
+from ..methods.groups import (
+    GroupItems,
+    OffsetItems,
+    Offsets,
+    ResetItems,
+    ResetTarget,
+    VerdictItems,
+    as_new_offsets,
+)
+from ..operations import group_changes, group_operations, group_removals, offset_resets, verdict_summaries
 from ..operations.group_changes import GroupAwait, NewOffsets, OffsetChoice
 from ..operations.group_operations import GroupInfo, GroupLag, GroupPath
+from ..operations.group_removals import MemberPath
+from ..operations.offset_resets import OffsetReset
 from ..paging import NamePage
 from .base import AsyncMethods
 
@@ -69,3 +81,36 @@ class AsyncGroups(AsyncMethods):
         query = convert({"topic": topic, "partition": partition, "force": force}, OffsetChoice)
         changed = await self._perform(group_changes.delete_offsets, path=GroupPath(group_id=group_id), query=query)
         return changed.items
+
+    async def reset_offsets(
+        self,
+        group_id: str,
+        topic: str | None = None,
+        partition: int | None = None,
+        *,
+        dry_run: bool = False,
+        **target: Unpack[ResetTarget],
+    ) -> ResetItems:
+        """Reset the committed offsets of a group without members, as kafka-consumer-groups.sh does, and return them.
+
+        topic: None for all partitions with a committed offset. dry_run: return them, and change nothing.
+        Raises CallError for a group with members, for a share group, and for an unknown topic, partition or group.
+        """
+        body = convert({"topic": topic, "partition": partition, "dry_run": dry_run, **target}, OffsetReset)
+        return (await self._perform(offset_resets.reset_offsets, path=GroupPath(group_id=group_id), body=body)).items
+
+    async def delete(self, group_id: str) -> GroupInfo:
+        """Delete a group with its offsets, and return it as it was. Raises CallError for one with members."""
+        return await self._perform(group_removals.delete_group, path=GroupPath(group_id=group_id))
+
+    async def evict(self, group_id: str, member_id: str) -> GroupInfo:
+        """Remove a member from its group, as Kafka's Admin does, and return the group after it.
+
+        Its client joins again. Raises CallError for an unknown group or member.
+        """
+        path = MemberPath(group_id=group_id, member_id=member_id)
+        return await self._perform(group_removals.evict_member, path=path)
+
+    async def verdicts(self) -> VerdictItems:
+        """Return the verdict on each group in short, sorted by id: the findings of each kind."""
+        return await self._all(verdict_summaries.list_group_verdicts, NamePage())

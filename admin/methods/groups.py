@@ -1,22 +1,43 @@
-"""The groups of a broker: read them, rebalance them, wait until they are stable, set and delete their offsets."""
+"""The groups of a broker: read them, rebalance them, wait until they are stable, set, reset and delete their offsets.
+
+Groups are deleted, members evicted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Literal, TypedDict, Unpack, cast
 
 from ...faults.strict_json import convert
-from ..operations import group_changes, group_operations
+from ..operations import group_changes, group_operations, group_removals, offset_resets, verdict_summaries
 from ..operations.group_changes import GroupAwait, NewOffsets, OffsetChoice
 from ..operations.group_operations import GroupInfo, GroupLag, GroupPath, OffsetInfo
+from ..operations.group_removals import MemberPath
+from ..operations.offset_resets import OffsetReset, ResetOffset
+from ..operations.verdict_summaries import GroupVerdictSummary
 from ..paging import NamePage
 from .base import Methods
 
 # Within the class, `list` is the method.
 GroupItems = list[GroupInfo]
 OffsetItems = list[OffsetInfo]
+ResetItems = list[ResetOffset]
+VerdictItems = list[GroupVerdictSummary]
 # Offsets by topic and partition.
 Offsets = Mapping[tuple[str, int], int]
+
+
+class ResetTarget(TypedDict, total=False):
+    """To which offsets a group is reset: one of these is given.
+
+    to: the log start, or the high watermark. offset: of the next record. time_ms: to the first record with this
+    timestamp or a later one. shift_by: forwards, or backwards if it is negative.
+    """
+
+    to: Literal["earliest", "latest"]
+    offset: int
+    time_ms: int
+    shift_by: int
 
 
 class Groups(Methods):
@@ -74,6 +95,39 @@ class Groups(Methods):
         query = convert({"topic": topic, "partition": partition, "force": force}, OffsetChoice)
         changed = self._perform(group_changes.delete_offsets, path=GroupPath(group_id=group_id), query=query)
         return changed.items
+
+    def reset_offsets(
+        self,
+        group_id: str,
+        topic: str | None = None,
+        partition: int | None = None,
+        *,
+        dry_run: bool = False,
+        **target: Unpack[ResetTarget],
+    ) -> ResetItems:
+        """Reset the committed offsets of a group without members, as kafka-consumer-groups.sh does, and return them.
+
+        topic: None for all partitions with a committed offset. dry_run: return them, and change nothing.
+        Raises CallError for a group with members, for a share group, and for an unknown topic, partition or group.
+        """
+        body = convert({"topic": topic, "partition": partition, "dry_run": dry_run, **target}, OffsetReset)
+        return self._perform(offset_resets.reset_offsets, path=GroupPath(group_id=group_id), body=body).items
+
+    def delete(self, group_id: str) -> GroupInfo:
+        """Delete a group with its offsets, and return it as it was. Raises CallError for one with members."""
+        return self._perform(group_removals.delete_group, path=GroupPath(group_id=group_id))
+
+    def evict(self, group_id: str, member_id: str) -> GroupInfo:
+        """Remove a member from its group, as Kafka's Admin does, and return the group after it.
+
+        Its client joins again. Raises CallError for an unknown group or member.
+        """
+        path = MemberPath(group_id=group_id, member_id=member_id)
+        return self._perform(group_removals.evict_member, path=path)
+
+    def verdicts(self) -> VerdictItems:
+        """Return the verdict on each group in short, sorted by id: the findings of each kind."""
+        return self._all(verdict_summaries.list_group_verdicts, NamePage())
 
 
 def as_new_offsets(offsets: object) -> object:

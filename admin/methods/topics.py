@@ -1,20 +1,33 @@
-"""The topics of a broker: list, create, delete, seed with records, compact, and apply retention."""
+"""The topics of a broker: list, create, delete, seed with records, search, compact, and apply retention."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict, cast
+from typing import Literal, TypedDict, Unpack, cast
 
+from msgspec import structs
+
+from ...broker.replica.record_reader import StoredRecord
 from ...faults.strict_json import convert
 from ..errors import CallError
-from ..operations import cleanup_operations, seed_operations, topic_changes, topic_operations
+from ..operations import (
+    cleanup_operations,
+    produce_operations,
+    record_search,
+    seed_operations,
+    topic_changes,
+    topic_operations,
+)
 from ..operations.cleanup_operations import CompactionQuery, Removed, RetentionQuery
+from ..operations.produce_operations import CLIENT_ID, Produced, ProducedBody
+from ..operations.record_search import FOUND_MAX, RecordSearch
 from ..operations.seed_operations import SeededRecord, SeedRecords
 from ..operations.topic_changes import NewTopic
 from ..operations.topic_operations import TopicInfo, TopicPath
 from ..paging import NamePage
 from .base import Methods
+from .records import check_limit, record_of
 
 ConfigValue = str | int | float | bool
 Bytes = str | bytes | None
@@ -28,6 +41,7 @@ CONFLICT = 409
 TopicItems = list[TopicInfo]
 SeededItems = list[SeededRecord]
 RemovedItems = list[Removed]
+RecordItems = list[StoredRecord]
 
 
 class SeedFields(TypedDict, total=False):
@@ -46,8 +60,27 @@ class SeedFields(TypedDict, total=False):
     timestamp: int
 
 
+class SearchFields(TypedDict, total=False):
+    """The records to search for. All fields are optional.
+
+    content: key, value, header:NAME or json:PATH; without it key, value and headers. contains, equals: a text. regex:
+    of RE2. from_offset, to_offset, from_ms, to_ms: limits, included. order: by timestamp; newest first is the default.
+    """
+
+    content: str
+    contains: str
+    equals: str
+    regex: str
+    partition: int
+    from_offset: int
+    to_offset: int
+    from_ms: int
+    to_ms: int
+    order: Literal["newest", "oldest"]
+
+
 class Topics(Methods):
-    """The topics: list, create, delete, seed with records, compact, and apply retention."""
+    """The topics: list, create, delete, seed with records, search, compact, and apply retention."""
 
     def list(self) -> TopicItems:
         """Return all topics with their partitions, sorted by name."""
@@ -92,6 +125,42 @@ class Topics(Methods):
                     raise
         seeded = self._perform(seed_operations.seed_records, path=TopicPath(topic=name), body=body)
         return seeded.items
+
+    def produce(
+        self,
+        name: str,
+        record: SeedFields | PlainValue,
+        *,
+        client_id: str = CLIENT_ID,
+        acks: Literal[-1, 0, 1] = -1,
+        timeout_ms: int = 5_000,
+    ) -> Produced:
+        """Send a record to the leader of its partition as a Produce, and return what the client saw.
+
+        Unlike seed, fault rules for requests apply, and the journal has the request. timeout_ms: in real time.
+        Raises InvalidValueError for an invalid record, CallError for an unknown topic or partition. A lost response is
+        no error: see the outcome.
+        """
+        given = {"records": [as_seeded(record)], "client_id": client_id, "acks": acks, "timeout_ms": timeout_ms}
+        body = convert(given, ProducedBody)
+        return self._perform(produce_operations.produce_record, path=TopicPath(topic=name), body=body)
+
+    def search(self, name: str, limit: int = 100, **wanted: Unpack[SearchFields]) -> RecordItems:
+        """Return the first limit records of a search over all partitions, by timestamp.
+
+        Raises InvalidValueError for a wrong value, CallError for an unknown topic or partition.
+        """
+        given = {"in" if field == "content" else field: value for field, value in wanted.items()}
+        check_limit(limit)
+        body = convert(given, RecordSearch)
+        found: RecordItems = []
+        while True:
+            body = structs.replace(body, limit=min(FOUND_MAX, limit - len(found)))
+            page = self._perform(record_search.search_records, path=TopicPath(topic=name), body=body)
+            found += [record_of(name, info) for info in page.items]
+            if page.next is None or len(found) >= limit:
+                return found
+            body = structs.replace(body, since=page.next)
 
     def compact(self, name: str, partition: int | None = None) -> RemovedItems:
         """Compact a topic at once, whatever its dirty ratio; return the logs from which it removed something.

@@ -26,6 +26,7 @@ from .waiting import wait_until_found
 if TYPE_CHECKING:
     from ...broker.coordinators.group.group_coordinator import GroupCoordinator
     from ...broker.coordinators.group.group_offsets import OffsetToCommit
+    from ...broker.node import Node
 
 STABLE = "Stable"
 # The states of a group without members.
@@ -82,12 +83,12 @@ async def rebalance_group(control: Control, path: GroupPath) -> GroupInfo:
     group = get_group(control, path)
     if group.state in WITHOUT_MEMBERS:
         raise _conflict(group, "only a group with members rebalances")
-    coordinator = _coordinator_of(control, path.group_id)
+    coordinator = coordinator_of(control, path.group_id)
 
     async def work() -> GroupInfo:
-        with _conflicts(path):
+        with conflicts(path):
             coordinator.rebalance(path.group_id)
-            await _flushed(coordinator)
+            await flushed(coordinator)
         return get_group(control, path)
 
     return await run_long_call(control, work())
@@ -125,15 +126,15 @@ async def set_offsets(control: Control, path: GroupPath, body: NewOffsets) -> Gr
     """
     offsets = [_offset_to_commit(control, each, f"offsets[{at}]") for at, each in enumerate(body.offsets)]
     group = find_group(control, path)
-    _check_has_offsets(group)
+    check_has_offsets(group)
     if group is not None and group.state not in WITHOUT_MEMBERS and not body.force:
         raise _conflict(group, "only the members of a group commit its offsets, unless with force")
-    coordinator = _coordinator_of(control, path.group_id)
+    coordinator = coordinator_of(control, path.group_id)
 
     async def work() -> GroupOffsets:
-        with _conflicts(path):
+        with conflicts(path):
             coordinator.offsets.commit_unchecked(path.group_id, offsets)
-            await _flushed(coordinator)
+            await flushed(coordinator)
         return GroupOffsets(items=get_group(control, path).offsets)
 
     return await run_long_call(control, work())
@@ -149,20 +150,20 @@ async def delete_offsets(control: Control, path: GroupPath, query: OffsetChoice)
             "partition", query.partition, "nothing without topic", "partition is given without topic"
         )
     group = get_group(control, path)
-    _check_has_offsets(group)
+    check_has_offsets(group)
     chosen = [
         each
         for each in group.offsets
         if query.topic in (None, each.topic) and query.partition in (None, each.partition)
     ]
-    coordinator = _coordinator_of(control, path.group_id)
+    coordinator = coordinator_of(control, path.group_id)
     if not query.force:
         _check_deletable(coordinator, group, {each.topic for each in chosen})
 
     async def work() -> GroupOffsets:
-        with _conflicts(path):
+        with conflicts(path):
             coordinator.offsets.delete_unchecked(path.group_id, [(each.topic, each.partition) for each in chosen])
-            await _flushed(coordinator)
+            await flushed(coordinator)
         return GroupOffsets(items=chosen)
 
     return await run_long_call(control, work())
@@ -177,7 +178,7 @@ def _offset_to_commit(control: Control, new: NewOffset, field: str) -> OffsetToC
     return make(topic_name=topic.name, topic_id=topic.topic_id, partition=new.partition, offset=new.offset)
 
 
-def _check_has_offsets(group: GroupInfo | None) -> None:
+def check_has_offsets(group: GroupInfo | None) -> None:
     """Raise CallError 409 for a share group."""
     if group is not None and group.type == SHARE:
         raise _conflict(group, "only classic and consumer groups have committed offsets")
@@ -194,18 +195,23 @@ def _check_deletable(coordinator: GroupCoordinator, group: GroupInfo, topics: It
         raise _conflict(group, f"it is subscribed to {', '.join(subscribed)}; force deletes the offsets all the same")
 
 
-def _coordinator_of(control: Control, group_id: str) -> GroupCoordinator:
+def coordinator_of(control: Control, group_id: str) -> GroupCoordinator:
     """Return the coordinator of a group, which may be new. Raises CallError 409 if its node is down."""
+    return coordinating_node_of(control, group_id).coordinators.groups
+
+
+def coordinating_node_of(control: Control, group_id: str) -> Node:
+    """Return the node that coordinates a group, which may be new. Raises CallError 409 if it is down."""
     control.check_running()
     topic = ensure_internal_topic(control.cluster.controller, CoordinatorType.GROUP)
     registration = topic.partitions[partition_index_of_key(group_id, len(topic.partitions))]
     node = control.cluster.find_node(registration.leader_id)
     if node is None:
         raise conflict(f"{group_id} has no coordinator: {topic.name}-{registration.index} has no leader")
-    return node.coordinators.groups
+    return node
 
 
-async def _flushed(coordinator: GroupCoordinator) -> None:
+async def flushed(coordinator: GroupCoordinator) -> None:
     """Wait until the change is durable. Raises KafkaError."""
     error_code = await coordinator.flushed()
     if error_code:
@@ -213,12 +219,12 @@ async def _flushed(coordinator: GroupCoordinator) -> None:
 
 
 @contextmanager
-def _conflicts(path: GroupPath) -> Generator[None]:
+def conflicts(path: GroupPath, change: str = "changed") -> Generator[None]:
     """Raise CallError 409 for a change that the coordinator refuses."""
     try:
         yield
     except KafkaError as error:
-        message = f"{path.group_id} cannot be changed: {ErrorCode(error.code).name} {error.message}"
+        message = f"{path.group_id} cannot be {change}: {ErrorCode(error.code).name} {error.message}"
         raise conflict(message, field="group_id", value=path.group_id) from error
 
 

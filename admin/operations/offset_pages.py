@@ -70,7 +70,7 @@ async def read_from(
     """Return the first items of the query from start on. Raises CallError 404, and 409 for damage at their start."""
     items: list[Item] = []
     room = reading.size_max
-    for partition in _partitions(control, topic_of(control, path), query.partition):
+    for partition in partitions_of(control, topic_of(control, path), query.partition):
         first = _first_offset(partition, query, start)
         if first is None:
             continue
@@ -107,7 +107,7 @@ async def _read_page(
         raise conflict(error.message, field="topic", value=partition.topic_name) from error
 
 
-def _partitions(control: Control, topic: TopicImage, index: int | None) -> list[Partition]:
+def partitions_of(control: Control, topic: TopicImage, index: int | None) -> list[Partition]:
     """Return the partitions of the topic, or the one of this index. Raises CallError 404 and 409."""
     if index is not None and index >= len(topic.partitions):
         raise unknown_partition(topic, index, "partition")

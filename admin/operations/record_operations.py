@@ -82,7 +82,7 @@ async def list_records(control: Control, path: TopicPath, query: RecordQuery) ->
 
     async def work() -> RecordPage:
         read = await _read(control, path, query, start)
-        items = await for_each(_record_info, read.items)
+        items = await for_each(record_info, read.items)
         return RecordPage(items=items, next=None if read.next_place is None else token_of(read.next_place))
 
     return await run_long_call(control, work())
@@ -134,7 +134,8 @@ async def _read(control: Control, path: TopicPath, query: RecordQuery, start: Pl
     return await read_from(control, path, query, start, Reading(read_page, PAGE_BYTES_MAX))
 
 
-def _record_info(record: StoredRecord) -> RecordInfo:
+def record_info(record: StoredRecord) -> RecordInfo:
+    """Return the model of a record."""
     return RecordInfo(
         partition=record.partition,
         offset=record.offset,

@@ -96,7 +96,7 @@ async def seed_records(control: Control, path: TopicPath, body: SeedRecords) -> 
         chooser = _PartitionChooser(topic, partitions)
         new: list[tuple[Partition, NewRecord]] = []
         for index, record in enumerate(body.records):
-            decoded = _decoded(f"records[{index}]", record, now_ms)
+            decoded = decoded_record(f"records[{index}]", record, now_ms)
             new.append((chooser.choose(index, record.partition, decoded.key), NewRecord(index, decoded)))
             await step()
         try:
@@ -137,7 +137,7 @@ class _PartitionChooser:
         return chosen
 
 
-def _decoded(field: str, record: SeedRecord, now_ms: int) -> Record:
+def decoded_record(field: str, record: SeedRecord, now_ms: int) -> Record:
     """Return the record. field: its path, for errors. Raises InvalidValueError."""
     headers: list[tuple[str, bytes | None]] = []
     for index, header in enumerate(record.headers):

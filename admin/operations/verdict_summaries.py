@@ -1,4 +1,4 @@
-"""Operation that lists the verdicts on all topics in short."""
+"""Operations that list the verdicts on all topics, and on all groups, in short."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections import Counter
 
 from msgspec import Struct, field
 
+from ...faults.consumption.group_verdict import GroupVerdict
 from ...faults.verdict.topic_verdict import BatchVerdict, RecordVerdict, TopicVerdict
 from ...faults.verdict.verdict_findings import DELETED
 from ..control import Control
+from ..current_coordinators import coordinated_groups
 from ..errors import CallError
 from ..long_calls import run_long_call
 from ..operation import Operation
 from ..paging import NamePage
+from .group_verdicts import judge_group
 from .verdict_operations import TAG, judge_topic
 
 
@@ -35,6 +38,27 @@ class VerdictSummaryPage(Struct, kw_only=True):
     """Verdicts sorted by topic."""
 
     items: list[VerdictSummary]
+    next: str | None
+
+
+class GroupVerdictSummary(Struct, kw_only=True):
+    """The verdict on a group in short.
+
+    findings: how many there are. kinds: the same by the kind of finding, as far as the verdict lists them. delivered:
+    the offsets that were sent to the group. error: why there is no verdict; null if there is one.
+    """
+
+    group: str
+    findings: int = 0
+    kinds: dict[str, int] = field(default_factory=dict[str, int])
+    delivered: int = 0
+    error: str | None = None
+
+
+class GroupVerdictSummaryPage(Struct, kw_only=True):
+    """Verdicts sorted by group."""
+
+    items: list[GroupVerdictSummary]
     next: str | None
 
 
@@ -86,4 +110,39 @@ def summarise(verdict: TopicVerdict) -> VerdictSummary:
     )
 
 
-OPERATIONS = (Operation(method="GET", path="/v1/verdicts", perform=list_verdicts, tag=TAG),)
+async def list_group_verdicts(control: Control, query: NamePage) -> GroupVerdictSummaryPage:
+    """List the verdicts on all groups in short: how many findings of which kinds.
+
+    Deleted groups of which the journal has deliveries or commits are listed too. While the node is down, each has an
+    error.
+    """
+    recorded = control.journal.consumption.histories.groups
+    existing = (group.group_id for _, group in coordinated_groups(control.cluster))
+    names = sorted(name for name in {*recorded, *existing} if name > query.since)
+    page = names[: query.limit]
+    items = [await _group_summary_of(control, name) for name in page]
+    return GroupVerdictSummaryPage(items=items, next=page[-1] if len(names) > query.limit else None)
+
+
+async def _group_summary_of(control: Control, group_id: str) -> GroupVerdictSummary:
+    try:
+        return summarise_group(await judge_group(control, group_id))
+    except CallError as error:
+        return GroupVerdictSummary(group=group_id, error=str(error))
+
+
+def summarise_group(verdict: GroupVerdict) -> GroupVerdictSummary:
+    """Return a verdict in short."""
+    kinds = Counter(finding.kind for finding in verdict.findings)
+    return GroupVerdictSummary(
+        group=verdict.group,
+        findings=len(verdict.findings) + verdict.findings_left_out,
+        kinds=dict(kinds),
+        delivered=sum(each.delivered for each in verdict.partitions),
+    )
+
+
+OPERATIONS = (
+    Operation(method="GET", path="/v1/verdicts", perform=list_verdicts, tag=TAG),
+    Operation(method="GET", path="/v1/group-verdicts", perform=list_group_verdicts, tag=TAG),
+)

@@ -37,11 +37,16 @@ function headerFacts(header) {
     ["Last offset delta", header.last_offset_delta],
     ["Base timestamp", dateText(header.base_timestamp)],
     ["Max timestamp", dateText(header.max_timestamp)],
-    ["Producer id", header.producer_id],
-    ["Producer epoch", header.producer_epoch],
-    ["Base sequence", header.base_sequence],
+    ["Producer id", numberOrNone(header.producer_id)],
+    ["Producer epoch", numberOrNone(header.producer_epoch)],
+    ["Base sequence", numberOrNone(header.base_sequence)],
     ["Records count", header.records_count],
   ]);
+}
+
+/** Return what a batch without a producer has: -1 in each of these fields. */
+function numberOrNone(number) {
+  return number < 0 ? `none (${number})` : number;
 }
 
 function attributesText(attributes) {

@@ -57,8 +57,8 @@ export function copyButtons(action, broker) {
   );
 }
 
-/** Copy a text, and say so on the button. */
-async function copyText(text, pressed) {
+/** Copy a text, and say so on the button that was pressed. */
+export async function copyText(text, pressed) {
   pressed.dataset.label ??= pressed.textContent;
   const isCopied = await written(text, pressed);
   pressed.textContent = isCopied ? "Copied" : "Not copied";

@@ -17,6 +17,8 @@ const FINDING_KINDS = {
 };
 // Kinds whose two offsets are the first and the last one; for others they are two places.
 const OFFSET_RANGES = new Set(["acknowledged_lost", "stored_unacknowledged", "hanging_transaction", "deleted", "producer_before_reset"]);
+// Kinds whose records the log does not have.
+const WITHOUT_RECORDS = new Set(["acknowledged_lost", "deleted"]);
 // Records that were deleted on purpose.
 const HARMLESS = "deleted";
 
@@ -34,6 +36,13 @@ export function summaryOf(verdict) {
   // The broker lists deletions last: if one is listed, all others are.
   const leftOut = findings.at(-1)?.kind === HARMLESS ? 0 : verdict.findings_left_out;
   return { topic, findings: sumOf(kinds) + leftOut, kinds, batches, records, error: null };
+}
+
+/** Return a verdict on a group in short, as the API lists it. */
+export function groupSummaryOf({ group, findings, findings_left_out: leftOut, partitions }) {
+  const kinds = {};
+  for (const { kind } of findings) kinds[kind] = (kinds[kind] ?? 0) + 1;
+  return { group, findings: findings.length + leftOut, kinds, delivered: sumOf(partitions.map((each) => each.delivered)), error: null };
 }
 
 /** Return how many findings of each kind there are in all, in words: "2 acknowledged and lost, 1 stored twice". */
@@ -55,6 +64,11 @@ function sumOf(counts) {
 /** Return whether a finding is no fault. */
 export function isHarmless(finding) {
   return finding.kind === HARMLESS;
+}
+
+/** Return the offset of the first record of a finding; undefined if the log does not have it. */
+export function recordOf(finding) {
+  return WITHOUT_RECORDS.has(finding.kind) ? undefined : finding.offsets[0];
 }
 
 /** Return where a finding is: partition, offsets, producer, sequence, leader epoch and rule. */

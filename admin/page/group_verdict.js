@@ -3,7 +3,7 @@
 import { element } from "./dom.js";
 import { countText, rangeText } from "./format.js";
 import { numberText, stateLink, table } from "./live_view.js";
-import { requestLinks } from "./verdict_parts.js";
+import { findingLinks } from "./verdict_parts.js";
 import { problem, redraw, refreshed } from "./verdict_view.js";
 
 const FINDINGS_MAX = 100;
@@ -80,7 +80,7 @@ function findingPart(finding) {
     element("h3", {}, titleOf(finding.kind)),
     element("p", { class: "why" }, finding.why),
     element("p", { class: "mono meaning" }, where.join(" · ")),
-    finding.request_ids.length ? requestLinks(finding.request_ids) : null,
+    findingLinks(finding.request_ids, { topic: finding.topic, partition: finding.partition, offset: first }),
   );
 }
 

@@ -7,6 +7,9 @@ import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
 import { badge } from "./live_view.js";
 
+// As many as one call releases.
+const HELD_MAX = 10000;
+
 /** Return the list: `root` and `load()`, which reads the held requests. */
 export function heldList({ api, actions }) {
   // Ids in the order of the release: that of arrival, unless they were moved.
@@ -25,7 +28,7 @@ export function heldList({ api, actions }) {
   }
 
   async function load() {
-    const found = await api.list("/v1/held");
+    const found = await api.list("/v1/held?limit=1000", HELD_MAX);
     items = new Map(found.map((held) => [held.id, held]));
     order = [...order.filter((id) => items.has(id)), ...found.map(({ id }) => id).filter((id) => !order.includes(id))];
     show();

@@ -1,17 +1,26 @@
 // A list whose rows stay while their items change, so that focus, opened parts and scroll places stay too.
 
 import { element } from "./dom.js";
+import { Pager } from "./pager.js";
 
 /**
- * Return a list: `root`, and `update(items)`. keyOf: returns the key of an item. makeRow(item): returns a row, `root` and
+ * Return a list: `root`, and `update(items)`, which shows a page of them. keyOf: returns the key of an item. makeRow(item): returns a row, `root` and
  * `update(item)`. empty: what is shown without items. label: of the list.
  */
 export function keyedList(label, { keyOf, makeRow, empty }) {
   const list = element("ol", { class: "rows-list", "aria-label": label });
   const nothing = element("p", { class: "nothing" }, empty);
   const rows = new Map();
+  let all = [];
+  const pager = new Pager(label, draw);
 
   function update(items) {
+    all = items;
+    draw();
+  }
+
+  function draw() {
+    const items = pager.pageOf(all);
     const keys = new Set(items.map(keyOf));
     for (const [key, row] of rows) {
       if (keys.has(key)) continue;
@@ -30,5 +39,5 @@ export function keyedList(label, { keyOf, makeRow, empty }) {
   }
 
   update([]);
-  return { root: element("div", {}, list, nothing), update };
+  return { root: element("div", {}, pager.root, list, nothing), update };
 }

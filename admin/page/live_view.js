@@ -2,10 +2,9 @@
 
 import { element, fill, whenReleased } from "./dom.js";
 import { Refresher } from "./refresher.js";
+import { sortedTable } from "./sorted_table.js";
 
 const PAUSE_MS = 500;
-// Rows of a table; more would make the page slow.
-const ROWS_MAX = 500;
 
 /**
  * Return a view. parts: the parts of the state that it shows. head: nodes above the state, which stay.
@@ -55,26 +54,9 @@ export function liveView({ title, parts, head = [], foot = [], read, draw }) {
   };
 }
 
-/**
- * Return a table. heads: texts; one that ends with "#" is the head of numbers.
- * rowOf(item): returns the cells of a row; the first names the row.
- */
+/** Return a table, as sortedTable does. A view that is drawn again shows the same page in the same order. */
 export function table(label, heads, items, rowOf) {
-  const rows = items.slice(0, ROWS_MAX).map(rowOf);
-  const kinds = heads.map((head) => (head.endsWith("#") ? "number" : null));
-  const cell = (content, number) =>
-    element(number === 0 ? "th" : "td", { class: kinds[number], scope: number === 0 ? "row" : null }, content);
-  return element(
-    "div",
-    { class: "table", role: "region", tabindex: 0, "aria-label": label },
-    element(
-      "table",
-      {},
-      element("thead", {}, element("tr", {}, heads.map((head, number) => element("th", { class: kinds[number], scope: "col" }, head.replace("#", ""))))),
-      element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map(cell)))),
-    ),
-    items.length > ROWS_MAX ? element("p", { class: "note" }, `The first ${ROWS_MAX} of ${items.length.toLocaleString("en")} are shown.`) : null,
-  );
+  return sortedTable(label, heads, items, rowOf);
 }
 
 /** Return a number as a text; "unknown" for null, which the API has for what is on nodes that are down. */

@@ -45,7 +45,7 @@ const VIEWS = {
       }),
   },
   topics: { label: "Topics", make: (...rest) => topicsView({ api, actions, verdicts }, ...rest) },
-  groups: { label: "Groups", make: (id) => groupsView(api, journal, id) },
+  groups: { label: "Groups", make: (id) => groupsView({ api, actions, journal, verdicts }, id) },
   transactions: { label: "Transactions", make: () => transactionsView(api, actions) },
   nodes: { label: "Nodes", make: () => nodesView(api, actions) },
   verdict: { label: "Verdict", make: (topic, eventId) => verdictView(journal, verdicts, topic, eventId) },
@@ -93,7 +93,7 @@ function received(name, data) {
   } else if (name === "changed") {
     for (const [part, names] of Object.entries(data)) {
       bar.changed(part);
-      if (part === "topics") verdicts.ask();
+      if (part === "topics" || part === "groups") verdicts.ask();
       navigation.changed(part, names);
     }
   }

@@ -1,6 +1,7 @@
-// The views of a page, and the one that the address names: `#key/rest`, where the parts of the rest are the view's own.
+// The views of a page, and the one that the address names: `#key/rest?filters`, where the parts of the rest are the view's own.
 
 import { element, fill } from "./dom.js";
+import { withoutFilters } from "./list_state.js";
 
 const ADDRESS_SHOWN = "addressshown";
 
@@ -49,7 +50,7 @@ export class Navigation {
   /** Show the title for the address, and return its parts. */
   showParts() {
     const [first] = Object.keys(this.views);
-    const [key, ...rest] = partsOf(location.hash.slice(1));
+    const [key, ...rest] = partsOf(withoutFilters(location.hash).slice(1));
     const chosen = Object.hasOwn(this.views, key) ? key : first;
     this.parts = chosen === first && !rest.length ? [] : [this.views[chosen].label, ...rest];
     this.showTitle(this.title);

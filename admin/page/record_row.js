@@ -1,15 +1,20 @@
 // One record of a log: a line that opens to its headers, key, value and producer.
 
+import { copyText } from "./copy_panel.js";
 import { button, element, facts, fill } from "./dom.js";
-import { bytesText, dateText, timeText } from "./format.js";
+import { bytesText, dateText } from "./format.js";
 import { badge } from "./live_view.js";
-import { bytesOf, previewText, wholeText } from "./record_text.js";
+import { downloadBytes, downloadRecords, recordsText } from "./record_export.js";
+import { bytesOf, previewText, visibleText, wholeText } from "./record_text.js";
 
 // Shown of a long value until a person wants all of it.
 const SHOWN_CHARACTERS = 8000;
 
-/** Return the row of a record. form: how keys and values are shown. place: a text before the offset, or nothing. */
-export function recordRow(record, form, place = "") {
+/**
+ * Return the row of a record. form: how keys and values are shown. decode: see recordDecoder.
+ * place: a text before the offset, or nothing.
+ */
+export function recordRow(record, form, decode, place = "") {
   const body = element("div", { class: "record-body" });
   const row = element(
     "details",
@@ -18,15 +23,25 @@ export function recordRow(record, form, place = "") {
       "summary",
       {},
       element("span", { class: "mono" }, `${place}${record.offset}`),
-      element("span", { class: "mono", title: dateText(record.timestamp) }, timeText(record.timestamp)),
+      element("span", { class: "mono" }, shortDate(record.timestamp)),
       element("span", { class: record.key === null ? "none" : "mono" }, record.is_control ? "" : previewText(record.key, form)),
       element("span", { class: record.value === null ? "none" : "mono" }, record.is_control ? "" : previewText(record.value, form)),
       element("span", {}, marksOf(record)),
     ),
     body,
   );
-  row.addEventListener("toggle", () => row.open && !body.firstChild && fill(body, detailsOf(record, form)));
+  row.addEventListener("toggle", async () => {
+    if (!row.open || body.firstChild) return;
+    const decodedPlace = element("div", { class: "section" });
+    fill(body, detailsOf(record, form), decodedPlace, exportsOf(record));
+    fill(decodedPlace, await decode(record));
+  });
   return row;
+}
+
+/** Return date and time without the zone, which is in the head. */
+function shortDate(ms) {
+  return dateText(ms).replace(" UTC", "");
 }
 
 function marksOf(record) {
@@ -57,9 +72,20 @@ function detailsOf(record, form) {
   ];
 }
 
+function exportsOf(record) {
+  const name = `${record.partition}-${record.offset}`;
+  return element(
+    "p",
+    { class: "links" },
+    button("Copy record as JSON", (event) => copyText(recordsText([record]), event.currentTarget)),
+    button("Download record as JSON", () => downloadRecords([record], `${name}.json`)),
+    ["key", "value"].filter((part) => record[part] !== null).map((part) => button(`Download ${part}`, () => downloadBytes(record[part], `${name}.${part}`))),
+  );
+}
+
 function headersOf(headers, form) {
   if (!headers.length) return null;
-  return [element("h3", {}, "Headers"), facts(headers.map(({ name, value }) => [name, value === null ? null : previewText(value, form)]))];
+  return [element("h3", {}, "Headers"), facts(headers.map(({ name, value }) => [visibleText(name), value === null ? null : previewText(value, form)]))];
 }
 
 function dataBlock(name, data, form) {

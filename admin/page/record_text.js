@@ -1,7 +1,7 @@
 // Keys, values and headers of records as text, JSON or hex.
 
 /** The ways to show bytes, with their names. */
-export const TEXT_FORMS = [["detect", "as they look"], ["text", "text"], ["json", "JSON"], ["hex", "hex"]];
+export const TEXT_FORMS = [["detect", "by content"], ["text", "text"], ["json", "JSON"], ["hex", "hex"]];
 
 // A text with these is rather binary data that happens to be UTF-8.
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
@@ -21,12 +21,20 @@ function formOf(data) {
   return /^\s*[[{]/.test(data) && isJson(data) ? "json" : "text";
 }
 
+// Characters that are invisible, or change the direction of the text around them. Line ends and tabs are shown as they are.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** Return a text in which every character can be seen: "\u202e" is ⟨U+202E⟩. */
+export function visibleText(text) {
+  return text.replace(UNSEEN, (unseen) => `⟨U+${unseen.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
 /** Return the data in one line that is cut. form: one of TEXT_FORMS. */
 export function previewText(data, form) {
   if (data === null) return "null";
   const chosen = form === "detect" ? formOf(data) : form;
   if (chosen === "hex") return hexOf(bytesOf(data).subarray(0, 32));
-  const text = wireText(data);
+  const text = visibleText(wireText(data).slice(0, PREVIEW_CHARACTERS + 1));
   return text.length > PREVIEW_CHARACTERS ? `${text.slice(0, PREVIEW_CHARACTERS)}…` : text;
 }
 
@@ -36,7 +44,7 @@ export function wholeText(data, form) {
   const chosen = form === "detect" ? formOf(data) : form;
   if (chosen === "hex") return hexLines(bytesOf(data));
   const text = wireText(data);
-  return chosen === "json" && isJson(text) ? indented(text) : text;
+  return visibleText(chosen === "json" && isJson(text) ? indented(text) : text);
 }
 
 function wireText(data) {

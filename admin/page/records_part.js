@@ -1,6 +1,7 @@
 // The records of a partition, a page at a time.
 
 import { button, element, fill } from "./dom.js";
+import { recordDecoder } from "./record_decoding.js";
 import { recordHeads, recordRow } from "./record_row.js";
 import { TEXT_FORMS } from "./record_text.js";
 
@@ -18,10 +19,11 @@ export function recordsPart(api, path, partition, offset) {
   // The offset whose row is open after it was read; the number of the newest read.
   let opened = offset === "" ? null : Number(offset);
   let reads = 0;
+  const decode = recordDecoder(api, path);
   const choice = element("select", { "aria-label": "Partition", on: { change: () => newest() } });
   const from = element("input", { type: "number", min: 0, "aria-label": "From offset", placeholder: "offset" });
   const form = element("select", { "aria-label": "Show as", on: { change: () => draw() } }, TEXT_FORMS.map(([value, text]) => element("option", { value }, text)));
-  const older = button("Older", () => read(Math.max(start(), items[0].offset - PAGE_RECORDS), items[0].offset - 1));
+  const older = button("Older", () => newest(items[0].offset));
   const newer = button("Newer", () => read(items.at(-1).offset + 1));
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
   const list = element("div", { class: "records" });
@@ -31,32 +33,34 @@ export function recordsPart(api, path, partition, offset) {
   const start = () => now()?.log_start_offset ?? 0;
   const end = () => now()?.log_end_offset ?? 0;
 
-  /** Read up to the last record: a page also ends at its size in bytes, so large records need a later start. */
-  async function newest() {
-    for (let count = PAGE_RECORDS; count >= 1; count = Math.floor(count / 4)) {
-      const isCurrent = await read(Math.max(start(), end() - count));
-      if (!isCurrent || !items.length || items.at(-1).offset + 1 >= end()) return;
-    }
+  /** Read up to the last record, or to the one before an offset: as many as fit into a page. */
+  function newest(before = null) {
+    const until = before === null ? {} : { to_offset: before - 1 };
+    const body = { partition: Number(choice.value), ...until, limit: PAGE_RECORDS };
+    return show(async () => (await api.call("POST", `${path}/records/search`, body)).items.toSorted((one, other) => one.offset - other.offset));
   }
 
-  /** Read and show the records from an offset on; returns whether no newer read has begun meanwhile. */
-  async function read(first, last = null) {
+  /** Read and show the records from an offset on. */
+  function read(first) {
+    return show(async () => (await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}&limit=${PAGE_RECORDS}`)).items);
+  }
+
+  /** Show the records that are read, if no newer read has begun meanwhile. */
+  async function show(readItems) {
     reads += 1;
     const own = reads;
-    const until = last === null ? "" : `&to_offset=${last}`;
     try {
-      const page = await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}${until}&limit=${PAGE_RECORDS}`);
-      if (own !== reads) return false;
+      const found = await readItems();
+      if (own !== reads) return;
       problem.hidden = true;
-      items = page.items;
+      items = found;
     } catch (error) {
-      if (own !== reads) return false;
+      if (own !== reads) return;
       problem.textContent = error.message;
       problem.hidden = false;
       items = [];
     }
     draw();
-    return true;
   }
 
   /** Keep the place of the first records, so that the parts below do not move when they come. */
@@ -68,7 +72,7 @@ export function recordsPart(api, path, partition, offset) {
 
   function draw() {
     list.style.minHeight = "";
-    const rows = (items ?? []).map((record) => recordRow(record, form.value));
+    const rows = (items ?? []).map((record) => recordRow(record, form.value, decode));
     const empty = end() > start() ? "No records from this offset on." : "This partition has no records. Append one, or let a producer write.";
     fill(list, rows.length ? [recordHeads(), rows] : element("p", { class: "note" }, items === null ? "Reading" : empty));
     const at = opened === null ? -1 : (items ?? []).findIndex((record) => record.offset === opened);
@@ -82,7 +86,8 @@ export function recordsPart(api, path, partition, offset) {
 
   function drawPlace() {
     const count = items?.length ?? 0;
-    place.textContent = count ? `offsets ${items[0].offset} to ${items[count - 1].offset} of ${start()} to ${end() - 1}` : "";
+    const isAll = count > 0 && items[0].offset === start() && items[count - 1].offset === end() - 1;
+    place.textContent = count ? `offsets ${items[0].offset} to ${items[count - 1].offset}${isAll ? "" : ` of ${start()} to ${end() - 1}`}` : "";
     older.disabled = !count || items[0].offset <= start();
     newer.disabled = !count || items[count - 1].offset + 1 >= end();
   }
@@ -122,7 +127,7 @@ export function recordsPart(api, path, partition, offset) {
         },
       },
       choice,
-      element("span", { class: "group" }, button("Oldest", () => read(start())), button("Newest", newest)),
+      element("span", { class: "group" }, button("Oldest", () => read(start())), button("Newest", () => newest())),
       from,
       button("Go", null, { type: "submit" }),
       element("span", { class: "spacer" }),

@@ -1,4 +1,4 @@
-// The forms of topics: create and delete one, append a record, move the leader of a partition.
+// The forms of topics: create and delete one, move the leader of a partition.
 
 import { openForm } from "./form_dialog.js";
 
@@ -52,33 +52,4 @@ export function moveLeader(state, actions, onMoved) {
       return result;
     },
   });
-}
-
-/** Ask for a record, and append it. records: the part that shows it. */
-export function appendRecord(actions, path, records) {
-  const numbers = records.partitions().map((each) => [each.partition, `partition ${each.partition}`]);
-  openForm({
-    title: "Append record",
-    text: "Test data goes straight into the log, without a producer: no fault rule applies to it.",
-    label: "Append",
-    fields: [
-      { name: "partition", label: "Partition", type: "select", options: [["", "by the key"], ...numbers] },
-      { name: "key", label: "Key", hint: "empty for null" },
-      { name: "value", label: "Value", type: "textarea", hint: "empty for null" },
-      { name: "header", label: "Header", placeholder: "event-id=e1", hint: "a name, =, and a value; empty for none" },
-    ],
-    async perform(values, onError) {
-      const result = await actions.perform("Appended a record", "POST", `${path}/records`, { records: [recordOf(values)] }, { onError });
-      if (result !== null) records.open(result.items[0].partition, result.items[0].offset);
-      return result;
-    },
-  });
-}
-
-function recordOf({ partition, key, value, header }) {
-  const record = { key: key || null, value: value || null };
-  if (partition !== "") record.partition = Number(partition);
-  const [name, ...rest] = header.split("=");
-  if (header !== "") record.headers = [{ name, value: rest.length ? rest.join("=") : null }];
-  return record;
 }

@@ -2,22 +2,25 @@
 
 import { button, element, emptyState } from "./dom.js";
 import { bytesText, countText } from "./format.js";
+import { filtersOf, showFilter } from "./list_state.js";
 import { badge, liveView, numberText, stateLink, sumOf, table } from "./live_view.js";
+import { nameFilter } from "./name_filter.js";
 import { addressOf } from "./navigation.js";
 import { createTopic, deleteTopic } from "./topic_forms.js";
 import { topicView } from "./topic_view.js";
 import { verdictTag } from "./verdict_parts.js";
+import { withVerdicts } from "./verdict_source.js";
 
 const TOPICS_MAX = 10000;
 
 /** Return the view of all topics, or of one: of its records in a partition from an offset, if they are given. */
 export function topicsView({ api, actions, verdicts }, name = "", ...place) {
-  return name === "" ? topicList(api, actions, verdicts) : topicView(api, actions, name, ...place);
+  return name === "" ? topicList(api, actions, verdicts) : topicView({ api, actions, verdicts }, name, ...place);
 }
 
 function topicList(api, actions, verdicts) {
-  const search = element("input", { type: "search", placeholder: "name", "aria-label": "Search topics", on: { input: () => view.redraw() } });
-  const internal = element("input", { type: "checkbox", on: { change: () => view.redraw() } });
+  const filter = nameFilter("Topics", () => view.redraw());
+  const internal = element("input", { type: "checkbox", checked: filtersOf(location.hash).has("internal"), on: { change: showInternal } });
   const count = element("output", { class: "count" });
   const view = liveView({
     title: "Topics",
@@ -25,7 +28,7 @@ function topicList(api, actions, verdicts) {
     head: element(
       "div",
       { class: "state-tools" },
-      search,
+      filter.root,
       element("label", { class: "check" }, internal, "internal"),
       count,
       element("span", { class: "spacer" }),
@@ -33,30 +36,27 @@ function topicList(api, actions, verdicts) {
     ),
     read: () => api.list("/v1/topics?limit=1000", TOPICS_MAX),
     draw(topics) {
-      const isShown = (topic) => (internal.checked || !topic.internal) && topic.name.includes(search.value.trim());
+      const isShown = (topic) => (internal.checked || !topic.internal) && filter.isShown(topic.name);
       const found = topics.filter(isShown);
       count.textContent = `${found.length.toLocaleString("en")} of ${countText(topics.length, "topic")}`;
       if (!found.length) return nothing(topics);
       const known = new Map(verdicts.summaries?.map((summary) => [summary.topic, summary]));
-      const heads = ["Name", "Verdict", "Partitions#", "Records#", "Size#", ""];
+      const heads = [
+        ["Name", ({ name }) => name],
+        ["Verdict", ({ name }) => known.get(name)?.findings ?? null],
+        ["Partitions#", ({ partitions }) => partitions.length],
+        ["Records#", recordsOf],
+        ["Size#", sizeOf],
+        "",
+      ];
       return table("Topics", heads, found, (topic) => rowOf(topic, known.get(topic.name), actions, view));
     },
   });
-  const drawn = () => JSON.stringify(verdicts.summaries?.map(({ topic, findings, error }) => [topic, findings, error]));
-  let before = drawn();
-  const redraw = () => {
-    const now = drawn();
-    if (now !== before) view.redraw();
-    before = now;
-  };
-  verdicts.listeners.add(redraw);
-  return {
-    ...view,
-    close() {
-      verdicts.listeners.delete(redraw);
-      view.close();
-    },
-  };
+  function showInternal() {
+    showFilter("internal", internal.checked ? "true" : "");
+    view.redraw();
+  }
+  return withVerdicts(view, verdicts, () => verdicts.summaries);
 }
 
 function rowOf(topic, summary, actions, view) {
@@ -65,7 +65,7 @@ function rowOf(topic, summary, actions, view) {
     summary === undefined ? null : element("a", { href: addressOf("verdict", topic.name), "data-key": `verdict/${topic.name}` }, verdictTag(summary)),
     topic.partitions.length,
     numberText(recordsOf(topic)),
-    bytesText(sumOf(topic.partitions.map((each) => each.size_bytes))),
+    bytesText(sizeOf(topic)),
     button("Delete", () => deleteTopic(actions, topic.name, () => view.refresh()), {
       kind: "quiet",
       "aria-label": `Delete ${topic.name}`,
@@ -77,6 +77,10 @@ function rowOf(topic, summary, actions, view) {
 /** Return the number of offsets in the logs of a topic; markers and what compaction removed are among them. */
 function recordsOf(topic) {
   return sumOf(topic.partitions.map((each) => (each.log_end_offset === null ? null : each.log_end_offset - each.log_start_offset)));
+}
+
+function sizeOf(topic) {
+  return sumOf(topic.partitions.map((each) => each.size_bytes));
 }
 
 function nothing(topics) {

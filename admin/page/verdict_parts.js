@@ -1,7 +1,7 @@
 // A verdict in words and numbers: the mark, the sentence, the counts and the findings.
 
 import { element } from "./dom.js";
-import { isHarmless, meaningOf, placeText, summaryOf } from "./findings.js";
+import { isHarmless, meaningOf, placeText, recordOf, summaryOf } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 
@@ -31,9 +31,15 @@ export function verdictTag(summary) {
   return isUnused(summary) ? element("span", { class: "tag" }, "nothing sent") : element("span", { class: "tag is-clean" }, "clean");
 }
 
-/** Return the mark of the link to the verdict: the number of findings in all topics; null without one. */
-export function badgeOf({ summaries }) {
-  const count = (summaries ?? []).reduce((sum, { findings }) => sum + findings, 0);
+/** Return a verdict on a group in short, as verdictTag does. */
+export function groupTag(summary) {
+  if (summary.error !== null || summary.findings) return verdictTag(summary);
+  return summary.delivered ? element("span", { class: "tag is-clean" }, "clean") : element("span", { class: "tag" }, "nothing delivered");
+}
+
+/** Return the mark of the link to the verdict: the number of findings in all topics and groups; null without one. */
+export function badgeOf({ summaries, groups }) {
+  const count = [...(summaries ?? []), ...(groups ?? [])].reduce((sum, { findings }) => sum + findings, 0);
   return count ? element("span", { class: "tag is-found", title: countText(count, "finding") }, count.toLocaleString("en")) : null;
 }
 
@@ -78,8 +84,8 @@ function countsTable(name, rows, counts) {
   return element("table", { class: "count-table", "aria-label": name }, element("tbody", {}, rows.map(row)));
 }
 
-/** Return a finding: what it means, why it is one, where it is, and links to its requests. */
-export function findingPart(finding) {
+/** Return a finding of a topic: what it means, why it is one, where it is, and links to its records and requests. */
+export function findingPart(finding, topic) {
   const { title, meaning } = meaningOf(finding);
   const { batches, records, requests } = finding;
   const counts = [batches > 1 ? countText(batches, "batch", "batches") : "", records ? countText(records, "record") : ""].filter(Boolean);
@@ -90,18 +96,19 @@ export function findingPart(finding) {
     element("p", { class: "meaning" }, meaning),
     element("p", { class: "why" }, finding.why),
     element("p", { class: "mono meaning" }, placeText(finding)),
-    requests.length ? requestLinks(requests) : null,
+    findingLinks(requests, { topic, partition: finding.partition, offset: recordOf(finding) }),
   );
 }
 
-/** Return links to requests in the timeline. */
-export function requestLinks(ids) {
+/** Return links to the requests of a finding in the timeline, and to its first record. place: topic, partition and offset. */
+export function findingLinks(ids, { topic, partition, offset }) {
   const more = ids.length - REQUESTS_SHOWN;
   return element(
     "p",
     { class: "links" },
     ids.slice(0, REQUESTS_SHOWN).map((id) => element("a", { href: addressOf("timeline", id) }, `request ${id}`)),
     more > 0 ? element("span", { class: "meaning" }, `and ${more} more`) : null,
+    offset === undefined ? null : element("a", { href: addressOf("topics", topic, partition, offset) }, `record ${offset}`),
   );
 }
 

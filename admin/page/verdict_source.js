@@ -1,15 +1,15 @@
 // Where the verdict views get verdicts from: a running broker, or the data of a report.
 
 import { Refresher } from "./refresher.js";
-import { summaryOf } from "./findings.js";
+import { groupSummaryOf, summaryOf } from "./findings.js";
 
 // A verdict reads whole logs, and these are read on all views.
 const REFRESH_MS = 2000;
 const PAUSE_PER_READ = 19;
 
 /**
- * The verdicts on all topics of a running broker in short, the worst first. They are read again after new requests.
- * `summaries` is null until they are read; `error` is that of the last read, or null. `read(topic, eventId)` returns a
+ * The verdicts on all topics and groups of a running broker in short, the worst first. They are read again after new requests.
+ * `summaries`, of topics, and `groups` are null until they are read; `error` is that of the last read, or null. `read(topic, eventId)` returns a
  * promise of one verdict. Calls its listeners after each change.
  */
 export class Verdicts {
@@ -17,9 +17,10 @@ export class Verdicts {
     this.api = api;
     this.hasEventIds = true;
     this.summaries = null;
+    this.groups = null;
     this.error = null;
     this.listeners = new Set();
-    const onError = (error) => this.changed(this.summaries, error.message);
+    const onError = (error) => this.changed(this.summaries, this.groups, error.message);
     this.refresher = new Refresher(() => this.readAll(), REFRESH_MS, onError, PAUSE_PER_READ);
     journal.listeners.add(() => this.refresher.ask());
   }
@@ -30,11 +31,13 @@ export class Verdicts {
   }
 
   async readAll() {
-    this.changed(worstFirst(await this.api.list("/v1/verdicts", Infinity)), null);
+    const [topics, groups] = await Promise.all([this.api.list("/v1/verdicts", Infinity), this.api.list("/v1/group-verdicts", Infinity)]);
+    this.changed(worstFirst(topics), worstFirst(groups), null);
   }
 
-  changed(summaries, error) {
+  changed(summaries, groups, error) {
     this.summaries = summaries;
+    this.groups = groups;
     this.error = error;
     for (const listener of this.listeners) listener();
   }
@@ -50,9 +53,11 @@ export function verdictsIn(report) {
   const verdicts = new Map(report.verdicts.map((verdict) => [verdict.topic, verdict]));
   const problems = new Map(Object.entries(report.unjudged));
   const unjudged = [...problems].map(([topic, error]) => ({ topic, findings: 0, kinds: {}, error }));
+  const unjudgedGroups = Object.entries(report.unjudged_groups ?? {}).map(([group, error]) => ({ group, findings: 0, kinds: {}, delivered: 0, error }));
   return {
     hasEventIds: false,
     summaries: worstFirst([...report.verdicts.map(summaryOf), ...unjudged]),
+    groups: worstFirst([...(report.groups ?? []).map(groupSummaryOf), ...unjudgedGroups]),
     error: null,
     listeners: new Set(),
     ask() {},
@@ -64,10 +69,30 @@ export function verdictsIn(report) {
   };
 }
 
+/** Return a view that is drawn again when what it shows of the verdicts changes. summariesOf(): the summaries that it shows. */
+export function withVerdicts(view, verdicts, summariesOf) {
+  const drawn = () => JSON.stringify(summariesOf()?.map(({ topic, group, findings, error }) => [topic ?? group, findings, error]));
+  let before = drawn();
+  const redraw = () => {
+    const now = drawn();
+    if (now !== before) view.redraw();
+    before = now;
+  };
+  verdicts.listeners.add(redraw);
+  return {
+    ...view,
+    close() {
+      verdicts.listeners.delete(redraw);
+      view.close();
+    },
+  };
+}
+
 /** Return summaries with findings first, then those without a verdict; each by name. */
 function worstFirst(summaries) {
+  const nameOf = ({ topic, group }) => topic ?? group;
   const rankOf = ({ findings, error }) => (findings ? 0 : error !== null ? 1 : 2);
   return summaries.toSorted(
-    (one, other) => rankOf(one) - rankOf(other) || other.findings - one.findings || (one.topic < other.topic ? -1 : 1),
+    (one, other) => rankOf(one) - rankOf(other) || other.findings - one.findings || (nameOf(one) < nameOf(other) ? -1 : 1),
   );
 }

@@ -5,7 +5,7 @@ import { kindsText } from "./findings.js";
 import { countText } from "./format.js";
 import { addressOf } from "./navigation.js";
 import { Refresher } from "./refresher.js";
-import { batchCountsText, countTables, findingPart, verdictSummary, verdictTag } from "./verdict_parts.js";
+import { batchCountsText, countTables, findingPart, groupTag, verdictSummary, verdictTag } from "./verdict_parts.js";
 
 // A verdict reads whole logs.
 const REFRESH_MS = 2000;
@@ -26,9 +26,13 @@ function topicsPart(source) {
   const place = element("div", { class: "stack" });
   let topicsShown = TOPICS_AT_ONCE;
   function draw() {
-    const { summaries, error } = source;
+    const { summaries, groups, error } = source;
     if (summaries === null && error === null) return;
-    redraw(place, { summaries, error, topicsShown }, () => [error === null ? null : problem(error), topicsParts(summaries ?? [], topicsShown, showMore)]);
+    redraw(place, { summaries, groups, error, topicsShown }, () => [
+      error === null ? null : problem(error),
+      topicsParts(summaries ?? [], topicsShown, showMore),
+      groups?.length ? groupsPart(groups) : null,
+    ]);
   }
   function showMore() {
     topicsShown += TOPICS_AT_ONCE;
@@ -89,6 +93,31 @@ function topicRow(summary) {
   );
 }
 
+/** Return the verdicts on groups, those with findings first. */
+function groupsPart(groups) {
+  const shown = groups.slice(0, TOPICS_AT_ONCE);
+  const row = (summary) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, element("a", { href: addressOf("groups", summary.group) }, summary.group)),
+      element("td", {}, groupTag(summary)),
+      element("td", {}, summary.error ?? element("strong", {}, kindsText([summary]) || "none")),
+      element("td", { class: "number" }, summary.delivered.toLocaleString("en")),
+    );
+  const heads = ["Group", "Verdict", "Findings", "Delivered"];
+  return [
+    element("h2", {}, "Groups"),
+    element(
+      "table",
+      { class: "sheet-table", "aria-label": "Groups" },
+      element("thead", {}, element("tr", {}, heads.map((head) => element("th", { scope: "col", class: head === "Delivered" ? "number" : "" }, head)))),
+      element("tbody", {}, shown.map(row)),
+    ),
+    groups.length > shown.length ? element("p", { class: "note" }, `The first ${shown.length} of ${groups.length.toLocaleString("en")} are shown.`) : null,
+  ];
+}
+
 async function verdictOrError(source, topic, eventId) {
   try {
     return { verdict: await source.read(topic, eventId), error: null };
@@ -123,7 +152,7 @@ function topicPart(journal, source, topic, eventId) {
     return [
       verdictSummary(verdict),
       findings.length ? element("h2", {}, "Findings") : null,
-      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map(findingPart)) : null,
+      findings.length ? element("ol", { class: "findings" }, findings.slice(0, findingsShown).map((each) => findingPart(each, topic))) : null,
       more > 0 ? element("p", {}, button(`Show ${Math.min(more, FINDINGS_AT_ONCE)} of ${more} more`, showMore)) : null,
       leftOut ? element("p", { class: "meaning" }, `The broker left out ${countText(leftOut, "more finding")}.`) : null,
       countTables(verdict),
@@ -141,7 +170,7 @@ function topicPart(journal, source, topic, eventId) {
   const head = element(
     "div",
     { class: "sheet-head" },
-    element("div", {}, element("a", { href: "#verdict" }, "All topics"), element("h1", {}, topic)),
+    element("div", {}, element("a", { href: "#verdict" }, "All topics"), element("h1", {}, topic), element("p", { class: "links" }, element("a", { href: addressOf("topics", topic) }, "Topic"), element("a", { href: addressOf("timeline", `topic=${topic}`) }, "Requests"))),
     source.hasEventIds ? eventIdChoice(chosen, choose) : null,
   );
   const view = refreshed(journal, read, element("div", { class: "sheet" }, head, place), place);

@@ -15,5 +15,7 @@ from ...rare_parts import part_loader
 if TYPE_CHECKING:
     from . import avro_fields as avro_fields
     from . import protobuf_fields as protobuf_fields
+    from . import schema_options as schema_options
+    from . import whole_contents as whole_contents
 else:
     __getattr__ = part_loader(__name__)

@@ -82,6 +82,14 @@ class AvroFields:
 
     def texts(self, content: bytes) -> tuple[str | None, ...]:
         """Return the text of each field; None for null. Raises UndecodableContent."""
+        whole = self._whole(content)
+        return tuple(_text(_value_at(whole, path)) for path in self._paths)
+
+    def json(self, content: bytes) -> str:
+        """Return the content as JSON; what JSON does not have as its text. Raises UndecodableContent."""
+        return json.dumps(self._whole(content), ensure_ascii=False, default=_text)
+
+    def _whole(self, content: bytes) -> Any:
         file = io.BytesIO(content)
         try:
             whole = self._read(file, self._schema, None)
@@ -89,7 +97,7 @@ class AvroFields:
             raise UndecodableContent("its bytes are not of the Avro schema") from None
         if file.tell() != len(content):
             raise UndecodableContent("it has more bytes than the Avro schema describes")
-        return tuple(_text(_value_at(whole[_WHOLE], path)) for path in self._paths)
+        return whole[_WHOLE]
 
 
 def _decoded(text: str) -> AvroJson:

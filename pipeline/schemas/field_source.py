@@ -28,7 +28,7 @@ Texts: TypeAlias = tuple[str | None, ...]
 SCHEMAS_MAX = 1000
 INSTALL: Final = "pip install 'fauxka[schemas]'"
 _PACKAGES: Final[dict[Format, str]] = {"avro": "fastavro", "protobuf": "google.protobuf"}
-_SERIALIZED: Final = "serialized"
+SERIALIZED: Final = "serialized"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,25 @@ class Fields(Protocol):
         """Return the text of each field; None for one that is null or not set. Raises UndecodableContent."""
         ...
 
+    def json(self, content: bytes) -> str:
+        """Return the whole content as JSON. Raises UndecodableContent."""
+        ...
+
 
 def check_package(form: Format) -> None:
     """Raise BadOption if the package that decodes the format is not installed for this Python."""
+    package = find_missing_package(form)
+    if package is not None:
+        raise BadOption(f"event-id: {form} needs the package {package}; install it, also on workers: {INSTALL}")
+
+
+def find_missing_package(form: Format) -> str | None:
+    """Return the package that decodes the format if it is not installed for this Python."""
     try:
         importlib.import_module(_PACKAGES[form])
     except ImportError:
-        package = _PACKAGES[form].rpartition(".")[2]
-        raise BadOption(
-            f"event-id: {form} needs the package {package}; install it, also on workers: {INSTALL}"
-        ) from None
+        return _PACKAGES[form].rpartition(".")[2]
+    return None
 
 
 def open_source(source: FieldSource) -> Callable[[bytes], Texts]:
@@ -82,13 +91,14 @@ def open_source(source: FieldSource) -> Callable[[bytes], Texts]:
         case SchemaRegistry() as registry:
             return _RegistryReader(source, registry).texts
         case SchemaFile() as file:
-            fields = _fields_of_file(source.form, source.paths, file)
+            fields = fields_of_file(source.form, source.paths, file)
             return _FramedReader(source, fields).texts if source.is_framed else fields.texts
         case _:
             assert_never(source.schema)
 
 
-def _fields_of_file(form: Format, paths: tuple[FieldPath, ...], file: SchemaFile) -> Fields:
+def fields_of_file(form: Format, paths: tuple[FieldPath, ...], file: SchemaFile) -> Fields:
+    """Return the reader of contents of a schema file. Raises BadOption."""
     # Both packages may be missing where the other format is read.
     match form:
         case "avro":
@@ -152,23 +162,25 @@ class _RegistryReader:
         return fields
 
     def _requested(self, schema_id: int, indexes: tuple[int, ...]) -> Fields | UndecodableContent:
-        schema = self._registry.schema_of(schema_id, _SERIALIZED if self._form == "protobuf" else None)
+        schema = self._registry.schema_of(schema_id, SERIALIZED if self._form == "protobuf" else None)
         if schema.kind != self._form.upper():
             return UndecodableContent(f"schema id {schema_id} is {schema.kind}, not {self._form.upper()}")
         try:
             if self._form == "avro":
-                return _avro_fields(schema, self._paths)
-            return _protobuf_fields(schema, indexes, self._paths)
+                return avro_fields(schema, self._paths)
+            return protobuf_fields(schema, indexes, self._paths)
         except BadOption as error:
             # Other contents may have a schema with the field.
             return UndecodableContent(f"schema id {schema_id}: {error}")
 
 
-def _avro_fields(schema: RegisteredSchema, paths: tuple[FieldPath, ...]) -> Fields:
+def avro_fields(schema: RegisteredSchema, paths: tuple[FieldPath, ...]) -> Fields:
+    """Return the reader of contents of a registered schema. Raises BadOption."""
     return schemas.avro_fields.AvroFields(schema.text, [one.text for one in schema.references], paths)
 
 
-def _protobuf_fields(schema: RegisteredSchema, indexes: tuple[int, ...], paths: tuple[FieldPath, ...]) -> Fields:
+def protobuf_fields(schema: RegisteredSchema, indexes: tuple[int, ...], paths: tuple[FieldPath, ...]) -> Fields:
+    """Return the reader of messages of a registered schema. Raises BadOption and UndecodableContent."""
     protobuf = schemas.protobuf_fields
     files = [protobuf.parse_file(_from_base64(one.text), one.name) for one in schema.references]
     files.append(protobuf.parse_file(_from_base64(schema.text), None))

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from google.protobuf import message_factory
+from google.protobuf import json_format, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -43,11 +43,22 @@ class ProtobufFields:
 
     def texts(self, content: bytes) -> tuple[str | None, ...]:
         """Return the text of each field; None for one that is not set. Raises UndecodableContent."""
+        message = self._message(content)
+        return tuple(_text_at(message, fields) for fields in self._fields)
+
+    def json(self, content: bytes) -> str:
+        """Return the message as JSON, with the field names of the schema. Raises UndecodableContent."""
+        message = self._message(content)
         try:
-            message = self._class.FromString(content)
+            return json_format.MessageToJson(message, preserving_proto_field_name=True, indent=None)
+        except (json_format.SerializeToJsonError, TypeError) as error:
+            raise UndecodableContent(f"it has no JSON: {' '.join(str(error).split())}") from None
+
+    def _message(self, content: bytes) -> Message:
+        try:
+            return self._class.FromString(content)
         except DecodeError:
             raise UndecodableContent("its bytes are no Protobuf message") from None
-        return tuple(_text_at(message, fields) for fields in self._fields)
 
 
 def parse_descriptor_set(content: bytes) -> list[FileDescriptorProto]:

@@ -1,14 +1,17 @@
 """The views of the state on a narrow screen, with much in them, and while the node is down."""
 
+from pathlib import Path
+
 import pytest
 from confluent_kafka import Producer
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from ..admin.admin_client import AdminClient
 from ..broker.topic_client import TOPIC
-from ..serving_process import Serving
+from ..serving_process import Serving, serving
 from .conftest import NARROW, WIDE
 from .open_page import opened
+from .test_timeline import produce
 
 pytestmark = pytest.mark.page
 
@@ -58,13 +61,13 @@ def test_parts_of_a_topic_do_not_move_while_it_is_read(browser: Browser, broker:
         assert page.evaluate(SHIFT) < SHIFT_MAX
 
 
-def test_long_table_shows_its_first_rows(browser: Browser, broker: Serving, admin: AdminClient) -> None:
+def test_long_table_shows_a_page_of_its_rows(browser: Browser, broker: Serving, admin: AdminClient) -> None:
     admin.post("/v1/topics", {"name": "wide", "partitions": 501})
 
     with opened(browser, f"{broker.admin}/#topics/wide", size=WIDE) as page:
         partitions = page.get_by_role("region", name="Partitions")
-        expect(partitions).to_contain_text("The first 500 of 501 are shown.")
-        expect(partitions.get_by_role("row")).to_have_count(501)
+        expect(partitions.get_by_role("row")).to_have_count(101)
+        expect(page.get_by_role("navigation", name="Pages of Partitions")).to_contain_text("1 to 100 of 501")
 
 
 def test_state_stays_with_the_reason_while_the_node_is_down(
@@ -92,3 +95,28 @@ def test_damaged_batch_is_explained_where_its_records_would_be(
         records = page.get_by_role("region", name="Records")
 
         expect(records.get_by_role("alert")).to_contain_text("from_offset 1 continues after it")
+
+
+def test_narrow_timeline_shows_the_state_of_the_connection_and_the_heads_of_the_lanes(
+    browser: Browser, tmp_path: Path
+) -> None:
+    nodes = ("--nodes", "3", "-c", "default.replication.factor=3")
+    with serving(tmp_path, "--admin-port", "0", "--seed-topic", TOPIC, *nodes) as cluster:
+        produce(cluster, 1)
+
+        with opened(browser, f"{cluster.admin}/", size=NARROW) as page:
+            for shown in (page.get_by_text("live", exact=True), page.locator(".lane-head.broker")):
+                expect(shown).to_be_in_viewport(ratio=1)
+            lane = page.locator(".lane-head").first
+            expect(lane).to_be_in_viewport(ratio=1)
+            assert lane.evaluate("head => head.scrollWidth <= head.clientWidth")
+
+
+def test_tools_of_the_timeline_stay_where_they_are_when_a_filter_is_set(page: Page) -> None:
+    zoom = page.get_by_role("button", name="Zoom in")
+    before = zoom.bounding_box()
+
+    page.get_by_label("client id").fill("shop")
+
+    expect(page.get_by_role("button", name="Clear")).to_be_visible()
+    assert zoom.bounding_box() == before

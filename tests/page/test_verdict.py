@@ -78,7 +78,9 @@ def test_copy_is_a_finding_that_opens_each_of_its_requests(page: Page, broker: S
     finding = page.get_by_role("listitem").filter(has_text="Stored twice")
     expect(finding).to_contain_text("a batch without a producer id was appended at offsets 0..0")
     expect(finding).to_contain_text("rule 1: close at applied")
-    expect(finding.get_by_role("link")).to_have_text([f"request {sent}", f"request {again}"], timeout=AGAIN_MS)
+    expect(finding.get_by_role("link")).to_have_text(
+        [f"request {sent}", f"request {again}", "record 0"], timeout=AGAIN_MS
+    )
     finding.get_by_role("link", name=f"request {again}").click()
     expect(page.get_by_role("region", name=f"Request {again}")).to_contain_text("appended at offset 1")
     expect(page.locator(f"#request-{again}")).to_have_attribute("aria-selected", "true")

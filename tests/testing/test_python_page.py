@@ -23,6 +23,7 @@ COUNTERPARTS = {row["call"]: re.findall(r"`([\w.]+)`", row["counterparts"]) for 
 OF_HTTP_ONLY = {
     "GET /v1/events",
     "GET /v1/topics/{topic}/batches",
+    "GET /v1/topics/{topic}/records/decoded",
     "GET /openapi.json",
     "GET /.well-known/openid-configuration",
     "GET /oauth/jwks",

@@ -219,6 +219,19 @@ class GroupCoordinator:
         group.timers.finish_step()
         return error_codes
 
+    def evict(self, group_id: str, member_id: str, instance_id: str | None) -> None:
+        """Remove a member, as an administrator does. instance_id: of a static member.
+
+        Raises KafkaError: GROUP_ID_NOT_FOUND, UNKNOWN_MEMBER_ID, and the errors of CoordinatorLog.append.
+        """
+        group = self._registry.group_of(group_id)
+        if group.group_type is GroupType.SHARE:
+            self.share_groups.remove_member(group_id, member_id)
+            return
+        (error_code,) = self.leave(group_id, [MemberIdentity(member_id=member_id, group_instance_id=instance_id)])
+        if error_code:
+            raise KafkaError(ErrorCode(error_code), f"group {group_id} has no member {member_id}")
+
     def _group_of_member(self, group_id: str) -> Group:
         """Return the classic or consumer protocol group of a member's request.
 

@@ -72,8 +72,7 @@ class ShareHeartbeats:
         """
         _check_request(request)
         if request.member_epoch == LEAVE_EPOCH:
-            group = self._store.group_of(request.group_id)
-            self._remove(group, group.member_of(request.member_id))
+            self.remove_member(self._store.group_of(request.group_id), request.member_id)
             return ShareGroupHeartbeatResponse(member_id=request.member_id, member_epoch=LEAVE_EPOCH)
         return self._join_or_stay(request, client)
 
@@ -138,7 +137,9 @@ class ShareHeartbeats:
 
     # -- leaving
 
-    def _remove(self, group: ShareGroup, member: ShareMember) -> None:
+    def remove_member(self, group: ShareGroup, member_id: str) -> None:
+        """Remove a member. Raises KafkaError: UNKNOWN_MEMBER_ID, and the errors of CoordinatorLog.append."""
+        member = group.member_of(member_id)
         change = ShareGroupChange(group)
         for record_type in (
             ShareRecordType.CURRENT_MEMBER_ASSIGNMENT,
@@ -162,12 +163,11 @@ class ShareHeartbeats:
         """Restart the member's session timeout."""
 
         def end() -> None:
-            member = group.members.get(member_id)
-            if member is None:
+            if member_id not in group.members:
                 return
             logger.info("share group %s: the session of member %s has expired", group.group_id, member_id)
             try:
-                self._remove(group, member)
+                self.remove_member(group, member_id)
                 group.timers.note_removed(group.group_id, member_id)
             except KafkaError as error:
                 logger.warning("share group %s: cannot remove member %s: %s", group.group_id, member_id, error)

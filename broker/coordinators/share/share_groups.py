@@ -79,6 +79,10 @@ class ShareGroups:
         """Return the response to a ShareGroupHeartbeat. Raises KafkaError, see ShareHeartbeats.handle."""
         return self._heartbeats.handle(request, client)
 
+    def remove_member(self, group_id: str, member_id: str) -> None:
+        """Remove a member from its group. Raises KafkaError: UNKNOWN_MEMBER_ID, and those of CoordinatorLog.append."""
+        self._heartbeats.remove_member(self._store.group_of(group_id), member_id)
+
     def bump_epoch(self, group_id: str) -> None:
         """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
         self._heartbeats.bump_epoch(self._store.group_of(group_id))
