@@ -33,7 +33,7 @@ export function recordsPart(api, path, partition, offset) {
 
   /** Read up to the last record: a page also ends at its size in bytes, so large records need a later start. */
   async function newest() {
-    for (let count = PAGE_RECORDS; count >= 1; count = Math.floor(count / 4)) {
+    for (let count = PAGE_RECORDS; count >= 1; count = count > 1 ? Math.ceil(count / 4) : 0) {
       const isCurrent = await read(Math.max(start(), end() - count));
       if (!isCurrent || !items.length || items.at(-1).offset + 1 >= end()) return;
     }
