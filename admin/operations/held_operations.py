@@ -35,8 +35,8 @@ class HeldRequestInfo(Struct, kw_only=True):
     """A held request.
 
     kind: `hold`, or `hold_markers` for an EndTxn that is answered, and whose markers are not written. point:
-    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock. is_connection_closed: the client gets no
-    response, and a release applies the request all the same.
+    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
+    is_connection_closed: the client gets no response, and a release applies the request all the same.
     """
 
     id: int
