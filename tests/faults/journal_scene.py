@@ -68,7 +68,6 @@ class FakeRequest:
     api_name: str = "Produce"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
-    is_closed: bool = False
     is_long: bool = False
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
     fetched: Sequence[FetchedRecords] = ()
