@@ -71,7 +71,7 @@ export function timelineView(journal, { parts = [], producers, header, likeThis,
     if (older.state === "complete" && hasConditions(conditions)) texts[0] = `${countText(shown, "request")} of all that are kept`;
     else if (journal.skipped && !timeline.older.length && timeline.all[0] === journal.entries[0]) texts.push(`${journal.skipped.toLocaleString("en")} older ones not shown`);
     if (older.state === "searching") texts.push("searching the older ones…");
-    if (older.state === "partly") texts.push("Earlier searches on");
+    if (older.state === "partly" && hasConditions(conditions)) texts.push("Earlier searches on");
     if (timeline.paused !== null) texts.push(`${newerCount().toLocaleString("en")} came after the pause`);
     count.textContent = texts.join(" · ");
     if (before !== null) before.hidden = !older.hasOlder || older.state === "complete" || older.state === "searching";

@@ -258,7 +258,7 @@ def test_panel_of_a_batch_has_its_header_in_the_log(page: Page, broker: Serving,
     panel.get_by_role("link", name="appended at offset 0", exact=True).click()
     expect(page.get_by_label("Value", exact=True)).to_have_text("value 0")
     page.go_back()
-    page.get_by_role("option", name="OUT_OF_ORDER_SEQUENCE_NUMBER").click()
+    page.get_by_role("option", name="refused: OUT_OF_ORDER_SEQUENCE_NUMBER").click()
 
     expect(panel).to_contain_text("Expected sequence1")
     expect(panel).to_contain_text("Received sequence5")
