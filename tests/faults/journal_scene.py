@@ -44,7 +44,6 @@ class FakeConnection:
     client_software: str = "librdkafka 2.14"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
-    is_closed: bool = False
 
 
 @dataclass
