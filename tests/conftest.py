@@ -28,6 +28,7 @@ PROGRAMS_OF_GROUP = {
     "java": ("java", "mvn"),
     "kcat": ("kcat",),
     "node": ("node", "npm"),
+    "browser": ("chromium",),
     "page": ("chromium",),
     "reference": ("bash", "java", "mvn"),
     "spark": ("java",),
@@ -51,7 +52,7 @@ GROUPS = (
         "pauses",
         "deep",
     ),
-    *("java", "go", "node", "page", "kcat", "clients"),
+    *("java", "go", "node", "page", "browser", "kcat", "clients"),
 )
 
 # A folder whose tests need a package of half a gigabyte, which only the slower groups install.

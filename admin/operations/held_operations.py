@@ -35,8 +35,7 @@ class HeldRequestInfo(Struct, kw_only=True):
     """A held request.
 
     kind: `hold`, or `hold_markers` for an EndTxn that is answered, and whose markers are not written. point:
-    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock. is_connection_closed: the client gets no response, and a release
-    applies the request all the same.
+    `received`, before it is applied, or `applied`, before its response. since_ms: on the broker's clock.
     """
 
     id: int
@@ -46,7 +45,6 @@ class HeldRequestInfo(Struct, kw_only=True):
     since_ms: int
     node: int
     connection: int
-    is_connection_closed: bool
     client_id: str | None
     software: str
     api: str
@@ -120,7 +118,6 @@ def held_request_info(held: HeldRequest) -> HeldRequestInfo:
         since_ms=held.since_ms,
         node=request.connection.node_id,
         connection=request.connection.connection_id,
-        is_connection_closed=request.connection.is_closed,
         client_id=request.kept_client_id,
         software=request.connection.client_software,
         api=request.api_name,

@@ -5,7 +5,6 @@ import { card } from "./card.js";
 import { button, element } from "./dom.js";
 import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
-import { badge } from "./live_view.js";
 
 // As many as one call releases.
 const HELD_MAX = 10000;
@@ -72,7 +71,6 @@ function heldRow(held, { move, moveTo, place, release }) {
     }, { kind: "quiet", "aria-label": `Move held request ${id} ${label}` });
   const up = moving("up", "↑", -1);
   const down = moving("down", "↓", 1);
-  const closed = badge("its connection is closed", "cut");
   const root = element(
     "li",
     {
@@ -103,7 +101,6 @@ function heldRow(held, { move, moveTo, place, release }) {
       element("b", {}, `${held.api} of ${held.client_id ?? "no client id"}`),
       element("p", { class: "mono" }, heldText(held)),
       element("p", {}, `${held.point} since ${timeText(held.since_ms)} · rule ${held.rule}`),
-      closed,
     ),
     up,
     down,
@@ -111,8 +108,7 @@ function heldRow(held, { move, moveTo, place, release }) {
   );
   return {
     root,
-    update(next) {
-      closed.hidden = !next.is_connection_closed;
+    update() {
       const { at, of } = place(id);
       up.disabled = at === 0;
       down.disabled = at === of - 1;

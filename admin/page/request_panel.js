@@ -94,8 +94,8 @@ function batchPart(batch, links, statesOf) {
     element("p", { class: "decided" }, decisionText(batch)),
     element("p", { class: "why" }, batch.why),
     facts([
-      ["Producer id", batch.producer_id < 0 ? null : batch.producer_id],
-      ["Producer epoch", batch.producer_id < 0 ? undefined : batch.producer_epoch],
+      ["Producer id", batch.producer_id],
+      ["Producer epoch", batch.producer_epoch],
       ["Sequences", batch.producer_id < 0 ? undefined : rangeText(batch.base_sequence, batch.last_sequence)],
       ["Expected sequence", batch.expected_sequence ?? undefined],
       ["Received sequence", batch.expected_sequence == null ? undefined : batch.base_sequence],

@@ -51,7 +51,8 @@ export function sortedTable(label, heads, items, rowOf) {
     keepListState(label, { by, isDescending });
     pager.choose(0);
     draw();
-    scrolled.querySelector(`[data-key="${CSS.escape(`sort/${label}/${name}`)}"]`).focus();
+    // It replaces the one that was pressed.
+    headRow.children[columns.findIndex((column) => column.name === name)].firstChild.focus();
   }
 }
 

@@ -44,7 +44,6 @@ class FakeConnection:
     client_software: str = "librdkafka 2.14"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
-    is_closed: bool = False
 
 
 @dataclass
@@ -68,7 +67,6 @@ class FakeRequest:
     api_name: str = "Produce"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
-    is_closed: bool = False
     is_long: bool = False
     matched_ahead: dict[object, object] = field(default_factory=dict[object, object])
     fetched: Sequence[FetchedRecords] = ()

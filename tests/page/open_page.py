@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 
@@ -11,19 +11,29 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 CHROMIUM = shutil.which("chromium")
 
 
+class ScaledSize(NamedTuple):
+    """The size of a window. scale: pixels of a picture for each of the page."""
+
+    width: int
+    height: int
+    scale: float
+
+
 @contextmanager
 def opened(
     browser: Browser,
     url: str,
     *,
-    size: tuple[int, int],
+    size: tuple[int, int] | ScaledSize,
     scheme: Literal["light", "dark"] = "light",
     expected: tuple[str, ...] = (),
 ) -> Generator[Page]:
     """Open the URL. expected: texts in errors that the page may log."""
-    width, height = size
     context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+        viewport={"width": size[0], "height": size[1]},
+        device_scale_factor=size.scale if isinstance(size, ScaledSize) else 1,
+        color_scheme=scheme,
+        reduced_motion="reduce",
     )
     page = context.new_page()
     logged: list[str] = []

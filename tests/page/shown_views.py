@@ -38,27 +38,35 @@ class ShownView:
 
 
 TIMELINE = ShownView("timeline", f"#timeline/{REPETITION}", "Recognised batches now")
+TOPICS = ShownView("topics", "#topics", "1 finding")
 TOPIC = ShownView("topic", f"#topics/{ORDERS}", "cold brew")
+GROUPS = ShownView("groups", "#groups", GROUP)
 GROUP_VIEW = ShownView("group", f"#groups/{GROUP}", "Stale member committed")
-FAULTS = ShownView("faults", "#faults", "hold at received")
-VERDICT = ShownView("verdict", f"#verdict/{PAYMENTS}", "Stored twice")
+TRANSACTIONS = ShownView("transactions", "#transactions", TRANSACTIONAL_ID)
 NODES = ShownView("nodes", "#nodes", "Leader of")
+VERDICTS = ShownView("verdicts", "#verdict", "1 finding")
+VERDICT = ShownView("verdict", f"#verdict/{PAYMENTS}", "Stored twice")
+FAULTS = ShownView("faults", "#faults", "hold at received")
+FILES = ShownView("file faults", "#faults/files", "Torn write")
+BROKER = ShownView("clock and broker", "#faults/broker", "stands until it is advanced")
+SESSION = ShownView("session", "#faults/session", "Copy the session")
 
 ALL_VIEWS = (
     TIMELINE,
-    ShownView("topics", "#topics", "487 B"),
+    TOPICS,
     ShownView("topic", f"#topics/{ORDERS}", "cold brew", open_first_record),
-    ShownView("groups", "#groups", GROUP),
+    GROUPS,
     GROUP_VIEW,
-    ShownView("transactions", "#transactions", TRANSACTIONAL_ID),
+    TRANSACTIONS,
     NODES,
     FAULTS,
-    ShownView("file faults", "#faults/files", "Torn write"),
-    ShownView("clock and broker", "#faults/broker", "stands until it is advanced"),
-    ShownView("session", "#faults/session", "Copy the session"),
-    ShownView("verdicts", "#verdict", "1 finding"),
+    FILES,
+    BROKER,
+    SESSION,
+    VERDICTS,
     VERDICT,
-    ShownView("dialog of a topic", "#topics", "487 B", press("Create topic")),
+    ShownView("dialog of a topic", "#topics", "1 finding", press("Create topic")),
+    ShownView("dialog of a record", f"#topics/{ORDERS}", "cold brew", press("Append record")),
     ShownView("dialog of a rule", "#faults", "hold at received", press("New rule…")),
     ShownView("dialog of the reset", "#faults/broker", "stands until it is advanced", press("Reset…")),
 )

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.topic_client import TOPIC, TopicClient
+from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from .faults_page import HOLD, held_row, held_rows, open_faults, producing
 
@@ -82,13 +82,3 @@ def test_page_without_held_requests_says_how_to_hold_them(page: Page) -> None:
 
     expect(page.get_by_text("No request is held. The recipe Hold")).to_be_visible()
     expect(page.get_by_role("button", name="Release all in this order", exact=True)).to_be_hidden()
-
-
-def test_held_request_whose_client_is_gone_is_marked(held_page: Page, broker: Serving) -> None:
-    with TopicClient(broker.bootstrap) as client:
-        client.send_produce(0)
-        expect(held_rows(held_page)).to_have_count(1)
-        mark = held_rows(held_page).get_by_text("its connection is closed")
-        expect(mark).to_be_hidden()
-
-    expect(mark).to_be_visible()

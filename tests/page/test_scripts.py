@@ -29,7 +29,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
-def test_state_and_drawing_of_the_timeline(project: Path) -> None:
+def test_state_tables_and_drawing_of_the_timeline(project: Path) -> None:
     files = sorted(str(file) for file in (project / "tests").glob("*.test.js"))
 
     ended = run_in_project(project, environment(), "node", "--test", *files, seconds_max=SECONDS_MAX)
