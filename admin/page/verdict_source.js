@@ -20,25 +20,22 @@ export class Verdicts {
     this.groups = null;
     this.error = null;
     this.listeners = new Set();
-    const onError = (error) => this.changed(this.summaries, this.groups, error.message);
-    this.refresher = new Refresher(() => this.readAll(), REFRESH_MS, onError, PAUSE_PER_READ);
-    journal.listeners.add(() => this.refresher.ask());
+    const onError = (error) => this.changed({ error: error.message });
+    const read = async () => this.changed({ summaries: worstFirst(await this.api.list("/v1/verdicts", Infinity)), error: null });
+    const readGroups = async () => this.changed({ groups: worstFirst(await this.api.list("/v1/group-verdicts", Infinity)) });
+    // Each waits for the time of its own reads.
+    this.refreshers = [read, readGroups].map((work) => new Refresher(work, REFRESH_MS, onError, PAUSE_PER_READ));
+    journal.listeners.add(() => this.ask());
   }
 
   /** Read again soon. */
   ask() {
-    this.refresher.ask();
+    for (const refresher of this.refreshers) refresher.ask();
   }
 
-  async readAll() {
-    const [topics, groups] = await Promise.all([this.api.list("/v1/verdicts", Infinity), this.api.list("/v1/group-verdicts", Infinity)]);
-    this.changed(worstFirst(topics), worstFirst(groups), null);
-  }
-
-  changed(summaries, groups, error) {
-    this.summaries = summaries;
-    this.groups = groups;
-    this.error = error;
+  /** Keep what was read, and tell the listeners. */
+  changed(read) {
+    Object.assign(this, read);
     for (const listener of this.listeners) listener();
   }
 

@@ -21,7 +21,7 @@ from .field_source import (
     find_missing_package,
     protobuf_fields,
 )
-from .schema_options import Content, Format, SchemaOptions
+from .schema_options import Content, Format, SchemaIdBytes, SchemaOptions
 from .schema_registry import SchemaRegistry, parse_registry
 from .undecodable_content import UndecodableContent
 
@@ -44,7 +44,7 @@ class WholeContents:
     def __init__(self, options: SchemaOptions) -> None:
         """Read the schema files. Raises BadOption."""
         self._is_framed = options.is_framed
-        self._id_bytes = options.schema_id_bytes
+        self._id_bytes: SchemaIdBytes = options.schema_id_bytes
         self._registry: SchemaRegistry | None = None
         if options.schema_registry is not None:
             self._registry = parse_registry(options.schema_registry, options.schema_registry_user)

@@ -205,7 +205,9 @@ def test_search_stops_and_continues(page: Page, admin: AdminClient) -> None:
     # The second call of the search waits until the test has stopped it.
     page.route(
         lambda url: url.endswith("/records/search"),
-        lambda route: stop_and_continue(route) if "since" in route.request.post_data_json else route.continue_(),
+        lambda route: (
+            stop_and_continue(route) if "since" in (route.request.post_data_json or {}) else route.continue_()
+        ),
     )
 
     search(page, "key", "no such key")

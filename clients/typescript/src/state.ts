@@ -32,7 +32,7 @@ export type JournalEntry = Request &
     rule: number | null;
     faults: { rule: number; point: string; kind: string }[];
   };
-export type HeldRequest = Request & Numbers<"rule" | "sinceMs"> & { point: string; isConnectionClosed: boolean; batches: SentBatch[] };
+export type HeldRequest = Request & Numbers<"rule" | "sinceMs"> & { point: string; batches: SentBatch[] };
 
 export type Header<Value> = { name: string; value: Value };
 /** Without a key and a partition records go to the partitions in turn. timestamp: now by default. */
