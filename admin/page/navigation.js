@@ -25,7 +25,7 @@ export class Navigation {
 
   /** Show the view that the address names. A view's `shown()` is called when it is in the document. */
   show() {
-    const [key, ...rest] = partsOf(withoutFilters(location.hash).slice(1));
+    const [key, ...rest] = partsOf(location.hash.slice(1));
     const chosen = Object.hasOwn(this.views, key) ? key : Object.keys(this.views)[0];
     this.parts = chosen === Object.keys(this.views)[0] && !rest.length ? [] : [this.views[chosen].label, ...rest];
     this.showTitle(this.title);
@@ -65,7 +65,7 @@ export function addressOf(key, ...rest) {
 
 function partsOf(text) {
   try {
-    return text.split("/").map(decodeURIComponent);
+    return withoutFilters(text).split("/").map(decodeURIComponent);
   } catch {
     // A percent sign that a person typed.
     return [];
