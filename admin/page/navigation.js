@@ -50,7 +50,7 @@ export class Navigation {
   /** Show the title for the address, and return its parts. */
   showParts() {
     const [first] = Object.keys(this.views);
-    const [key, ...rest] = partsOf(withoutFilters(location.hash).slice(1));
+    const [key, ...rest] = partsOf(location.hash.slice(1));
     const chosen = Object.hasOwn(this.views, key) ? key : first;
     this.parts = chosen === first && !rest.length ? [] : [this.views[chosen].label, ...rest];
     this.showTitle(this.title);
@@ -98,7 +98,7 @@ function partText(part) {
 
 function partsOf(text) {
   try {
-    return text.split("/").map(decodeURIComponent);
+    return withoutFilters(text).split("/").map(decodeURIComponent);
   } catch {
     // A percent sign that a person typed.
     return [];
