@@ -22,7 +22,7 @@ SUBJECTS = {
     "security": security.APIS,
     "transactions": transactions.APIS,
 }
-# APIs that are not served. Brokers with ZooKeeper, here those before 3.3, advertise them to clients.
+# APIs that are not served. Releases before 3.3, which have ZooKeeper here, advertise them to clients.
 BETWEEN_BROKERS = {
     ApiKey.LEADER_AND_ISR: Versions(0, 6, 4, by_release="2.1 0-1, 2.2 0-2, 2.4 0-4, 2.8 0-5, 3.2 0-6, 3.3 none"),
     ApiKey.STOP_REPLICA: Versions(0, 3, 2, by_release="2.1 0-0, 2.2 0-1, 2.4 0-2, 2.6 0-3, 3.3 none"),

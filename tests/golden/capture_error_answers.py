@@ -2,7 +2,7 @@
 
 python -m tests.golden.capture_error_answers writes error_answers-4.3.0.jsonl anew, by ErrorAnswers.java and Kafka's
 jars (AbstractRequest.parseRequest, then getErrorResponse(0, exception)); no broker is started.
-error_answers-3.9.1.jsonl has the versions that Kafka 4.0 dropped, error_answers-4.4.0.jsonl those that came with Kafka 4.4.
+error_answers-3.9.1.jsonl has the versions that Kafka 4.0 dropped, error_answers-4.4.0.jsonl the versions new in Kafka 4.4.
 
 Three requests a version: "full", with two of everything that is a list and a value in every field; "repeated", with the
 same one twice; "bare", with nothing in it but what must be. The first line holds the text of every error.
@@ -111,7 +111,7 @@ def file_of(kafka_version: str) -> Path:
 
 
 def versions_in(api: Api, kafka_version: str) -> list[int]:
-    """Return the versions of an API that a golden file has: those that no file before it has."""
+    """Return the versions of an API in a golden file: all that no file before it has."""
     releases = list(RELEASES.values())
     before = releases[: list(RELEASES).index(kafka_version)]
     others = {version for release in before for version in api.versions.in_release(release)}

@@ -18,7 +18,7 @@ from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 
 # The APIs of Kafka 4.4 and their error codes that kio does not have.
 APIS_OF_4_4 = {94: "unregister_controller"}
-# Those that Kafka 4.0 dropped.
+# The APIs that Kafka 4.0 dropped.
 APIS_OF_3_9 = {4: "leader_and_isr", 5: "stop_replica", 6: "update_metadata", 7: "controlled_shutdown"}
 ERRORS_OF_4_4 = {
     134: "GROUP_DELETION_FAILED",

@@ -83,7 +83,7 @@ def test_version(fauxka, fauxka_as_version):
     result = run_tests(run, "--fauxka-as-version=2.8,3.9")
 
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["FAILED *::test_version[[]kafka-3.9] *"])
+    result.stdout.fnmatch_lines(["FAILED *::test_version[[]kafka-3.9]*"])
 
 
 @pytest.mark.parametrize("versions", ["2.8,", "2.8,2.8"])
