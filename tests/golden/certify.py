@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fauxka.testing import Broker
 
-from ..reference.kafka_process import running_kafka
+from ..reference.kafka_process import reference_jars, running_kafka
 from ..wire.wire_connection import ConnectionClosedError
 from .case_recorder import Case
 from .raw_apis_transactions import INIT_PRODUCER_ID
@@ -55,6 +55,8 @@ class Comparison:
 
 def capture_release(version: str) -> ReleaseCapture:
     """Start a real Kafka and record its cases."""
+    # A first download takes longer than a start may.
+    reference_jars(version)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_kafka(Path(folder) / "kafka.log", version=version) as address,
