@@ -14,14 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fauxka.testing import Broker
-
-from ..reference.kafka_process import running_kafka
+from ..reference.kafka_process import reference_jars, running_kafka
 from ..wire.wire_connection import ConnectionClosedError
 from .case_recorder import Case
 from .raw_apis_transactions import INIT_PRODUCER_ID
 from .raw_client import find_coordinator
-from .releases.known import config_of, reason_for
+from .releases.known import broker_like, reason_for
 from .releases.release_captures import ReleaseCapture, by_key, load_captures, write_captures
 from .releases.release_connection import ReleaseConnection, read_ranges
 from .releases.release_recorder import run_programs
@@ -55,6 +53,8 @@ class Comparison:
 
 def capture_release(version: str) -> ReleaseCapture:
     """Start a real Kafka and record its cases."""
+    # A first download takes longer than a start may.
+    reference_jars(version)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_kafka(Path(folder) / "kafka.log", version=version) as address,
@@ -82,13 +82,13 @@ def _wait_for_producer_ids(address: str) -> None:
 
 def compare(capture: ReleaseCapture) -> Comparison:
     """Put the captured cases to a fauxka that follows the release."""
-    with Broker(as_version=capture.release, config=config_of(capture.numbers)) as broker:
+    with broker_like(capture.release) as broker:
         bootstrap = broker.bootstrap_servers
         answers = by_key(run_programs(bootstrap, capture.ranges, patience_seconds=FAUXKA_PATIENCE_SECONDS))
     different = {key: case for key, case in capture.cases.items() if answers.get(key) != case}
     same_code = sum(_has_code_of(case, answers.get(key)) for key, case in capture.cases.items())
     reasons = {
-        key: reason_for(str(case["program"]), str(case["case"]), capture.numbers) or "not yet"
+        key: reason_for(str(case["program"]), str(case["case"]), capture.release) or "not yet"
         for key, case in different.items()
     }
     return Comparison(capture.version, len(capture.cases), same_code, reasons)

@@ -5,10 +5,8 @@ A case that differs on purpose, or not yet, is in releases/known.py with its rea
 
 import pytest
 
-from fauxka.testing import Broker
-
 from ..each_case import check_each
-from .releases.known import config_of, reason_for
+from .releases.known import broker_like, reason_for
 from .releases.release_captures import ReleaseCapture, by_key, key_of, load_captures
 from .releases.release_recorder import run_programs
 
@@ -21,7 +19,7 @@ PATIENCE_SECONDS = 5.0
 
 def answers_of(capture: ReleaseCapture) -> dict[str, object]:
     """What a fauxka that follows the release answered, by program and case."""
-    with Broker(as_version=capture.release, config=config_of(capture.numbers)) as broker:
+    with broker_like(capture.release) as broker:
         return dict(by_key(run_programs(broker.bootstrap_servers, capture.ranges, patience_seconds=PATIENCE_SECONDS)))
 
 
@@ -34,7 +32,7 @@ def test_fauxka_answers_as_the_release_did(version: str) -> None:
     compared = {
         key: case
         for key, case in capture.cases.items()
-        if reason_for(str(case["program"]), str(case["case"]), capture.numbers) is None
+        if reason_for(str(case["program"]), str(case["case"]), capture.release) is None
     }
     answers = answers_of(capture)
 

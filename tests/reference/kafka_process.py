@@ -35,7 +35,7 @@ API_VERSIONS_ANSWER = struct.Struct(">iih")
 def reference_jars(version: str | None = None) -> str:
     """Return the folder of Kafka's jars, after a download where there was none. version: as in running_kafka."""
     environment = os.environ if version is None else os.environ | {"KAFKA_VERSION": version}
-    command = [str(SCRIPT), "jars"]
+    command = [str(_script_of(environment.get("KAFKA_VERSION"))), "jars"]
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
 

@@ -29,13 +29,8 @@ class ReleaseCapture:
     cases: Mapping[str, Case]
 
     @property
-    def release(self) -> str:
-        """Major and minor version, as --as-version takes them."""
-        return ".".join(self.version.split(".")[:2])
-
-    @property
-    def numbers(self) -> Release:
-        """The same as numbers."""
+    def release(self) -> Release:
+        """The major and the minor version."""
         major, minor, *_ = self.version.split(".")
         return int(major), int(minor)
 
