@@ -173,19 +173,8 @@ def decode_request(
 
 
 def _decode(frame: memoryview, position: int, end: int, version: int, elements_max: int) -> tuple[FetchRequest, int]:
-    replica_id, max_bytes, isolation_level = NO_REPLICA, MAX_BYTES_BEFORE_3, 0
-    if version < 3:
-        replica_id, max_wait_ms, min_bytes = _HEAD_0.unpack_from(frame, position)
-        position += _HEAD_0.size
-    elif version < BATCHES_SINCE:
-        replica_id, max_wait_ms, min_bytes, max_bytes = _HEAD_3.unpack_from(frame, position)
-        position += _HEAD_3.size
-    elif version < REPLICA_STATE_SINCE:
-        replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD_WITH_REPLICA.unpack_from(frame, position)
-        position += _HEAD_WITH_REPLICA.size
-    else:
-        max_wait_ms, min_bytes, max_bytes, isolation_level = _HEAD.unpack_from(frame, position)
-        position += _HEAD.size
+    head, position = _decode_head(frame, position, version)
+    replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = head
     session_id, session_epoch = 0, NO_EPOCH
     if version >= SESSIONS_SINCE:
         session_id, session_epoch = _SESSION.unpack_from(frame, position)
@@ -207,6 +196,17 @@ def _decode(frame: memoryview, position: int, end: int, version: int, elements_m
     if replica_id != NO_REPLICA:
         request.replica_id = replica_id
     return request, position
+
+
+def _decode_head(frame: memoryview, position: int, version: int) -> tuple[tuple[int, int, int, int, int], int]:
+    """Return replica id, max wait, min bytes, max bytes and isolation level, and the position after them."""
+    if version >= REPLICA_STATE_SINCE:
+        return (NO_REPLICA, *_HEAD.unpack_from(frame, position)), position + _HEAD.size
+    if version >= BATCHES_SINCE:
+        return _HEAD_WITH_REPLICA.unpack_from(frame, position), position + _HEAD_WITH_REPLICA.size
+    if version == 3:
+        return (*_HEAD_3.unpack_from(frame, position), 0), position + _HEAD_3.size
+    return (*_HEAD_0.unpack_from(frame, position), MAX_BYTES_BEFORE_3, 0), position + _HEAD_0.size
 
 
 def _decode_tagged_fields(frame: memoryview, position: int, end: int, version: int, replica_id: int) -> tuple[int, int]:

@@ -157,7 +157,7 @@ def message_set_of(batches: Iterable[bytes | memoryview], magic: int, first_offs
         if codec:
             parts.append(_wrapper(kept, magic, attributes, codec))
         else:
-            parts += (_encoded(each.offset, magic, attributes, each.timestamp, each.key, each.value) for each in kept)
+            parts += (_encoded(each.offset, magic, attributes, each) for each in kept)
     return b"".join(parts)
 
 
@@ -233,21 +233,20 @@ def _messages_in(wrapper: _Message, codec: Compression, limit: int) -> Iterator[
 def _wrapper(kept: list[Record], magic: int, attributes: int, codec: Compression) -> bytes:
     """Return a compressed message with these records."""
     base_offset = kept[0].offset if magic else 0
-    data = b"".join(
-        _encoded(each.offset - base_offset, magic, attributes, each.timestamp, each.key, each.value) for each in kept
-    )
+    data = b"".join(_encoded(each.offset - base_offset, magic, attributes, each) for each in kept)
     payload = compression.compress(codec, data)
     if codec is Compression.LZ4 and magic == MAGIC_V0:
         payload = _with_lz4_checksum(payload, is_right=False)
     timestamp = max(each.timestamp for each in kept)
-    return _encoded(kept[-1].offset, magic, attributes | codec, timestamp, None, payload)
+    return _encoded(kept[-1].offset, magic, attributes | codec, Record(payload, timestamp=timestamp))
 
 
-def _encoded(offset: int, magic: int, attributes: int, timestamp: int, key: bytes | None, value: bytes | None) -> bytes:
+def _encoded(offset: int, magic: int, attributes: int, record: Record) -> bytes:
+    """Return a message with the key, value and timestamp of a record."""
     parts = [bytes((magic, attributes))]
     if magic:
-        parts.append(_TIMESTAMP.pack(timestamp))
-    for field in (key, value):
+        parts.append(_TIMESTAMP.pack(record.timestamp))
+    for field in (record.key, record.value):
         parts.append(_SIZE.pack(-1 if field is None else len(field)))
         if field is not None:
             parts.append(field)

@@ -1,7 +1,7 @@
 """OffsetCommit (8), versions 0-10.
 
-v1 generation and member; v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9 GROUP_ID_NOT_FOUND, and members of
-the consumer protocol; v10 topic ids.
+v1 generation and member; v2-4 retention_time_ms; v6 committed_leader_epoch; v7 static members; v8 flexible; v9
+GROUP_ID_NOT_FOUND, and members of the consumer protocol; v10 topic ids.
 """
 
 from __future__ import annotations

@@ -64,7 +64,10 @@ handle_routed = routed_produce.handle_routed
 
 
 def decode_at_once(frame: memoryview, position: int, end: int, version: int) -> ProduceRequest | None:
-    """Decode a request; None if it has very many partitions. Raises FrameError."""
+    """Decode a request; None if it has very many partitions, or message sets. Raises FrameError."""
+    if version < TRANSACTIONAL_ID_SINCE:
+        # A thread converts them, so the frame must outlive the request.
+        return None
     try:
         return produce_codec.decode_request(frame, position, end, version, PRODUCE_ELEMENTS_AT_ONCE)
     except TooManyElements:
@@ -81,14 +84,11 @@ def decode(frame: memoryview, position: int, end: int, version: int) -> ProduceR
 async def handle(context: RequestContext, request: ProduceRequest) -> ProduceResults | None:
     """Check and append the batches, and return the response when they are safe; None for acks=0.
 
-    A request whose records are still in the receive buffer waits for nothing before it has copied them. Message sets
-    are always copied, because a thread converts them.
+    A request whose records are still in the receive buffer waits for nothing before it has copied them.
     Raises FrameError for a refused batch with acks=0, to close the connection.
     """
     if request.head and request.transactional_id is None and context.node.authorizer is None:
         keep_route(context, request)
-    if context.api_version < TRANSACTIONAL_ID_SINCE and not request.is_owned:
-        _own(request, [])
     responses: list[tuple[bytes, list[PartitionResponse]]] = []
     unsafe: list[Unsafe] = []
     size = context.size
