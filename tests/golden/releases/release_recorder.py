@@ -65,7 +65,7 @@ class ReleaseRecorder(CaseRecorder):
         return answers
 
     def active_producers(self, topic: str, partition: int = 0) -> list[Struct]:
-        if not self.connect().has(raw_apis_transactions.DESCRIBE_PRODUCERS):
+        if raw_apis_transactions.DESCRIBE_PRODUCERS.key not in self._ranges:
             self._lacks_api = True
             return []
         return super().active_producers(topic, partition)
