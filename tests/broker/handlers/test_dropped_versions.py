@@ -38,6 +38,20 @@ GROUP = "billing"
 LATEST, EARLIEST = -1, -2
 FAR_AHEAD = 9_999_999_999_999
 NOW_MS = 1_760_000_000_000
+# Topic, timestamp, number of offsets; error code and offsets.
+LIST_OFFSETS: list[tuple[str, int, int, tuple[int, list[int]]]] = [
+    (EMPTY, LATEST, 5, (0, [0])),
+    (EMPTY, EARLIEST, 5, (0, [0])),
+    (EMPTY, 0, 5, (0, [])),
+    (TOPIC, LATEST, 5, (0, [3, 0])),
+    (TOPIC, LATEST, 1, (0, [3])),
+    (TOPIC, LATEST, 0, (0, [])),
+    (TOPIC, LATEST, -1, (-1, [])),
+    (TOPIC, EARLIEST, 5, (0, [0])),
+    (TOPIC, 0, 5, (0, [])),
+    (TOPIC, FAR_AHEAD, 5, (0, [3, 0])),
+    ("unknown", LATEST, 1, (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])),
+]
 
 
 @pytest.fixture(scope="module", params=["2.1", "3.9"])
@@ -66,22 +80,7 @@ def offsets(client: MessageClient, topic: str, timestamp: int, count: int) -> tu
     return response.error_code, response.old_style_offsets
 
 
-@pytest.mark.parametrize(
-    ("topic", "timestamp", "count", "expected"),
-    [
-        (EMPTY, LATEST, 5, (0, [0])),
-        (EMPTY, EARLIEST, 5, (0, [0])),
-        (EMPTY, 0, 5, (0, [])),
-        (TOPIC, LATEST, 5, (0, [3, 0])),
-        (TOPIC, LATEST, 1, (0, [3])),
-        (TOPIC, LATEST, 0, (0, [])),
-        (TOPIC, LATEST, -1, (-1, [])),
-        (TOPIC, EARLIEST, 5, (0, [0])),
-        (TOPIC, 0, 5, (0, [])),
-        (TOPIC, FAR_AHEAD, 5, (0, [3, 0])),
-        ("unknown", LATEST, 1, (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])),
-    ],
-)
+@pytest.mark.parametrize(("topic", "timestamp", "count", "expected"), LIST_OFFSETS)
 def test_list_offsets_0_returns_the_starts_of_segments_and_the_end(
     client: MessageClient, topic: str, timestamp: int, count: int, expected: tuple[int, list[int]]
 ) -> None:
