@@ -2,7 +2,7 @@
 
 python -m tests.golden.capture_error_answers writes error_answers-4.3.0.jsonl anew, by ErrorAnswers.java and Kafka's
 jars (AbstractRequest.parseRequest, then getErrorResponse(0, exception)); no broker is started.
-error_answers-3.9.1.jsonl has the versions that Kafka 4.0 dropped, error_answers-4.4.0.jsonl the versions new in Kafka 4.4.
+error_answers-3.9.1.jsonl has the versions that Kafka 4.0 dropped, error_answers-4.4.0.jsonl those new in Kafka 4.4.
 
 Three requests a version: "full", with two of everything that is a list and a value in every field; "repeated", with the
 same one twice; "bare", with nothing in it but what must be. The first line holds the text of every error.

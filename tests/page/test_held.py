@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..admin.admin_client import AdminClient
-from ..broker.topic_client import TOPIC
+from ..broker.topic_client import TOPIC, TopicClient
 from ..serving_process import Serving
 from .faults_page import HOLD, held_row, held_rows, open_faults, producing
 

@@ -2,16 +2,10 @@
 
 from dataclasses import dataclass
 
-from fauxka.broker.config.config_types import ConfigError
 from fauxka.protocol.apis.api import Release
 from fauxka.testing import Broker
 
 ALWAYS: Release = (99, 0)
-# The defaults before 4.0, where a release has those of the newest one.
-_BEFORE_4_0 = {
-    "log.message.timestamp.after.max.ms": str(2**63 - 1),
-    "fauxka.transaction.version": "0",
-}
 # Kafka's brokers of the captures have one partition for each.
 _INTERNAL_TOPICS = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
 
@@ -32,21 +26,6 @@ class Different:
 
 KNOWN = (
     Different("exp_produce_validation", "V30", (3, 8), ALWAYS, "Kafka never answers null records; fauxka answers"),
-    Different(
-        "exp_produce_validation",
-        "V96 V97",
-        (0, 0),
-        (3, 6),
-        "these releases have no message.timestamp.before.max.ms; fauxka has it in every release",
-    ),
-    Different("exp_produce_validation", "V150", (0, 0), (4, 0), "fauxka has no Produce of versions 0 to 2"),
-    Different(
-        "exp_transactions",
-        "W01 W02 W03 W04 W05 W06 W07 W13",
-        (0, 0),
-        (2, 8),
-        "fauxka has no WriteTxnMarkers of version 0",
-    ),
     Different(
         "exp_idempotence",
         "H01 H02",
@@ -83,11 +62,4 @@ def reason_for(program: str, case: str, release: Release) -> str | None:
 
 def broker_like(release: Release) -> Broker:
     """Return a broker that follows the release and has its defaults."""
-    as_version = f"{release[0]}.{release[1]}"
-    if release < (4, 0):
-        try:
-            return Broker(as_version=as_version, config={**_INTERNAL_TOPICS, **_BEFORE_4_0})
-        except ConfigError:
-            # The release has config keys and defaults of its own.
-            pass
-    return Broker(as_version=as_version, config=_INTERNAL_TOPICS)
+    return Broker(as_version=f"{release[0]}.{release[1]}", config=_INTERNAL_TOPICS)
