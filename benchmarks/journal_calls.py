@@ -39,6 +39,7 @@ class Peer:
     client_software: str = "librdkafka 2.14"
     mechanism: str | None = None
     principal: str = "User:ANONYMOUS"
+    is_closed_by_client: bool = False
 
 
 @dataclass(slots=True)

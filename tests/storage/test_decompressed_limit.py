@@ -8,6 +8,7 @@ from fauxka.protocol.batches.record_batch import Compression
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from fauxka.protocol.release_rules import NEWEST_RULES
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.decompressed_limit import validator_of
 from fauxka.storage.log_config import LogConfig
@@ -29,20 +30,24 @@ def batch_of(codec: Compression, *sizes: int) -> memoryview:
 @pytest.mark.parametrize("codec", [each for each in Compression if each is not Compression.NONE])
 def test_compressed_record_above_the_limit_is_refused(codec: Compression) -> None:
     with pytest.raises(AppendRefused) as refused:
-        validator_of("orders-0", LIMITED).validate(batch_of(codec, 5000), NOW_MS, 0)
+        validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(batch_of(codec, 5000), NOW_MS, 0)
 
     assert refused.value.code == ErrorCode.INVALID_RECORD
     assert refused.value.record_errors == ()
 
 
 def test_uncompressed_record_above_the_limit_is_accepted() -> None:
-    header, *_ = validator_of("orders-0", LIMITED).validate(batch_of(Compression.NONE, 5000), NOW_MS, 0)
+    header, *_ = validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(
+        batch_of(Compression.NONE, 5000), NOW_MS, 0
+    )
 
     assert header.records_count == 1
 
 
 def test_limit_is_that_of_one_record_and_not_of_the_batch() -> None:
-    header, *_ = validator_of("orders-0", LIMITED).validate(batch_of(Compression.GZIP, *[300] * 10), NOW_MS, 0)
+    header, *_ = validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(
+        batch_of(Compression.GZIP, *[300] * 10), NOW_MS, 0
+    )
 
     assert header.records_count == 10
 
@@ -50,7 +55,7 @@ def test_limit_is_that_of_one_record_and_not_of_the_batch() -> None:
 @pytest.mark.parametrize(("size", "is_accepted"), [(1000 - OVERHEAD_BYTES, True), (1001 - OVERHEAD_BYTES, False)])
 def test_limit_counts_the_whole_record_without_its_length(size: int, is_accepted: bool) -> None:
     try:
-        validator_of("orders-0", LIMITED).validate(batch_of(Compression.GZIP, size), NOW_MS, 0)
+        validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(batch_of(Compression.GZIP, size), NOW_MS, 0)
     except AppendRefused:
         assert not is_accepted
     else:

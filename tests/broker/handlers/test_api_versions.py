@@ -21,7 +21,7 @@ from ...golden.capture_releases import captured_releases, keys_of, levels_of
 RELEASES = captured_releases()
 # Groups of Kafka Streams are not served: level 0 alone, and the versions of 4.2.
 STREAMS = "streams.version"
-STREAMS_KEYS = {ApiKey.STREAMS_GROUP_HEARTBEAT: [0, 0], ApiKey.STREAMS_GROUP_DESCRIBE: [0, 0]}
+STREAMS_KEYS: dict[int, list[int]] = {ApiKey.STREAMS_GROUP_HEARTBEAT: [0, 0], ApiKey.STREAMS_GROUP_DESCRIBE: [0, 0]}
 STREAMS_TOPOLOGY = 93
 
 
