@@ -17,7 +17,7 @@ from fauxka.testing import Broker
 from ..wire.message_client import MessageClient
 
 NOW_MS = 1_700_000_000_000
-LIMITED = LogConfig(max_decompressed_message_bytes=1000)
+VALIDATOR = validator_of("orders-0", LogConfig(max_decompressed_message_bytes=1000), rules=NEWEST_RULES)
 # What a record of one value has beside it: attributes, deltas, and the lengths of key, value and headers.
 OVERHEAD_BYTES = 7
 
@@ -30,24 +30,20 @@ def batch_of(codec: Compression, *sizes: int) -> memoryview:
 @pytest.mark.parametrize("codec", [each for each in Compression if each is not Compression.NONE])
 def test_compressed_record_above_the_limit_is_refused(codec: Compression) -> None:
     with pytest.raises(AppendRefused) as refused:
-        validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(batch_of(codec, 5000), NOW_MS, 0)
+        VALIDATOR.validate(batch_of(codec, 5000), NOW_MS, 0)
 
     assert refused.value.code == ErrorCode.INVALID_RECORD
     assert refused.value.record_errors == ()
 
 
 def test_uncompressed_record_above_the_limit_is_accepted() -> None:
-    header, *_ = validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(
-        batch_of(Compression.NONE, 5000), NOW_MS, 0
-    )
+    header, *_ = VALIDATOR.validate(batch_of(Compression.NONE, 5000), NOW_MS, 0)
 
     assert header.records_count == 1
 
 
 def test_limit_is_that_of_one_record_and_not_of_the_batch() -> None:
-    header, *_ = validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(
-        batch_of(Compression.GZIP, *[300] * 10), NOW_MS, 0
-    )
+    header, *_ = VALIDATOR.validate(batch_of(Compression.GZIP, *[300] * 10), NOW_MS, 0)
 
     assert header.records_count == 10
 
@@ -55,7 +51,7 @@ def test_limit_is_that_of_one_record_and_not_of_the_batch() -> None:
 @pytest.mark.parametrize(("size", "is_accepted"), [(1000 - OVERHEAD_BYTES, True), (1001 - OVERHEAD_BYTES, False)])
 def test_limit_counts_the_whole_record_without_its_length(size: int, is_accepted: bool) -> None:
     try:
-        validator_of("orders-0", LIMITED, rules=NEWEST_RULES).validate(batch_of(Compression.GZIP, size), NOW_MS, 0)
+        VALIDATOR.validate(batch_of(Compression.GZIP, size), NOW_MS, 0)
     except AppendRefused:
         assert not is_accepted
     else:
