@@ -28,6 +28,8 @@ GROUP ?=
 # How many processes the tests run in; auto is that of tests/conftest.py. 0 is one process that a debugger can stop.
 PROCESSES ?= $(if $(filter $(filter-out or,$(ALONE)),$(GROUP)),0,auto)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist $(if $(filter $(APART),$(GROUP)),load,loadfile) --no-loadscope-reorder
+# A browser's event loop runs as long as its process, and tests of coroutines cannot run beside it.
+BROWSER_TESTS := tests/page/test_first_look.py
 # Where `make lock` writes. `make check` compiles into a copy and compares.
 LOCKED ?= requirements
 # One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
@@ -44,7 +46,8 @@ serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
 
 test: $(VENV)/.test
-	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER))" $(ARGS)
+	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER) or browser)" $(ARGS)
+	FAUXKA_TEST_COUNTS=slice $(BIN)/python -m pytest --numprocesses 0 -m browser $(BROWSER_TESTS)
 
 test-slices: $(VENV)/.test-all
 	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "slice and not reference" $(ARGS)

@@ -131,7 +131,7 @@ def broker_entries(configs: NodeConfigs, bound: Mapping[str, str]) -> Iterable[D
 
 def _is_read_only(keys: ReleaseKeys, key: ConfigKey) -> bool:
     """Whether a broker key cannot be changed dynamically; before 2.4, nor the same setting in a finer unit."""
-    names = (key.name,)
+    names: tuple[str, ...] = (key.name,)
     if keys.release < _FIRST_WITH_READ_ONLY_UNITS and key.name != _FLUSH_SCHEDULER:
         names = UNITS_BY_KEY.get(key.name, names)
     return all(keys.broker[name].dynamic_mode == "read-only" for name in names)

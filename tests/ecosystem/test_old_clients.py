@@ -19,7 +19,7 @@ RECORDS = 20
 def check_versions(broker: Broker, produce: int, fetch: int) -> None:
     """Check which versions of Produce and Fetch the client has used."""
     for api, version in (("Produce", produce), ("Fetch", fetch)):
-        assert {request.api_version for request in broker.journal.requests(api=api)} == {version}
+        assert {request.api_version for request in broker.journal.entries(api=api)} == {version}
 
 
 def written(codecs: Sequence[str]) -> list[str]:
@@ -42,7 +42,6 @@ def test_kafka_python_of_2019(release: str, speaks: str, produce: int, fetch: in
 
         assert [value for _, _, value in json.loads(output)] == written(["none", "gzip"])
         check_versions(broker, produce, fetch)
-        broker.verdict("orders").assert_at_least_once()
 
 
 @pytest.mark.parametrize("release", RELEASES)

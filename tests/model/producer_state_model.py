@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 RANGE = 2**31
 # By producer: its epoch, and its batches as first sequence, last sequence and offset.
 Producers = dict[int, tuple[int, list[tuple[int, int, int]]]]
+# A producer in epoch -1 may leave out sequences from 2.5 on.
+WITH_EPOCH_CHECK = ("0.11", "1.0", "2.4")
 OK_UNKNOWN = {"0.11": 45, "1.0": 59, "2.4": 59, "4.3": 0, "4.5": 0}
 
 
@@ -43,7 +45,7 @@ class Model:
         if producer not in self.producers:
             is_new_log = self.version == "4.5" and self.log_end == 0
             return 0 if first == 0 else 45 if is_new_log else OK_UNKNOWN[self.version]
-        if known_epoch == -1:
+        if known_epoch == -1 and not (epoch == -1 and self.version in WITH_EPOCH_CHECK):
             return 0
         if epoch > known_epoch:
             return 0 if first == 0 else 45

@@ -33,11 +33,15 @@ UNSUPPORTED_VERSION = 35
 # order of the request.
 IN_ANY_ORDER = {"Produce", "WriteTxnMarkers"}
 CASES_IN_ANY_ORDER = {"OffsetFetch-0-full"}
+# Kafka 3.9.1 has null records in these responses, and since 4.0 empty ones, which has no version of these.
+EMPTY_RECORDS_OF = {"Fetch": range(4)}
 
 API_NAMED = {api.name: api for api in APIS.values()}
 MUTATIONS = 40
 
 LAST_VERSION_WITHOUT_THROTTLE = {
+    "Produce": 0,
+    "Fetch": 0,
     "ListOffsets": 1,
     "Metadata": 2,
     "OffsetCommit": 2,
@@ -95,6 +99,13 @@ def in_order(value: object) -> object:
     return value
 
 
+def with_empty(value: object) -> object:
+    """Return the content of a response with empty records in the place of null."""
+    if isinstance(value, list):
+        return [with_empty(each) for each in cast("list[object]", value)]
+    return b"" if value is None else value
+
+
 @each_case(CASES)
 def test_error_response_is_that_of_kafka(case: Case) -> None:
     for code, expected in case.answers.items():
@@ -105,6 +116,8 @@ def test_error_response_is_that_of_kafka(case: Case) -> None:
         if case.api.name in IN_ANY_ORDER or str(case) in CASES_IN_ANY_ORDER:
             assert len(frame) == len(expected)
             assert in_order(decoded(case, frame)) == in_order(decoded(case, expected))
+        elif case.version in EMPTY_RECORDS_OF.get(case.api.name, ()):
+            assert in_order(decoded(case, frame)) == with_empty(in_order(decoded(case, expected)))
         else:
             assert frame == expected
 

@@ -10,6 +10,7 @@ from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
+from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.produce import (
     PartitionProduceData,
@@ -67,9 +68,11 @@ class ProduceScene:
         self._dispatcher = Dispatcher()
 
     def send(
-        self, records: bytes | None, *, version: int = 9, partition: int = 0, acks: int = -1
+        self, records: bytes | None, *, version: int | None = None, partition: int = 0, acks: int = -1
     ) -> PartitionProduceResponse:
-        """Produce one batch to one partition and return its answer."""
+        """Produce one batch to one partition and return its answer. version: 9, or the last one of the release."""
+        if version is None:
+            version = min(9, APIS[ApiKey.PRODUCE].versions.in_release(self.cluster.image.emulated_version.release)[-1])
         data = PartitionProduceData(index=partition, records=records)
         topic = TopicProduceData(name="events", topic_id=self.topic.topic_id, partition_data=[data])
         response = self.exchange(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), version)

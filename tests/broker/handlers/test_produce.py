@@ -250,7 +250,7 @@ def test_a_lower_epoch_is_fenced_by_every_version(as_version: str) -> None:
 
 
 def test_a_producer_idle_for_a_day_expires_at_the_end_of_the_day() -> None:
-    scene = ProduceScene("2.4", config={"producer.id.expiration.ms": "86400000"})
+    scene = ProduceScene("2.4", config={"transactional.id.expiration.ms": "86400000"})
     scene.send(batch(5, 0, 0))
 
     scene.clock.advance(86_400_000)
