@@ -5,6 +5,7 @@ import { card } from "./card.js";
 import { button, element } from "./dom.js";
 import { batchText, timeText } from "./format.js";
 import { keyedList } from "./keyed_list.js";
+import { badge } from "./live_view.js";
 
 // As many as one call releases.
 const HELD_MAX = 10000;
