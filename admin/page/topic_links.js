@@ -15,7 +15,7 @@ export function topicLinks(verdicts, name) {
     const text = JSON.stringify(summary ?? null);
     if (text === drawn) return;
     drawn = text;
-    fill(place, summary === undefined ? null : element("a", { href: addressOf("verdict", name), "aria-label": "Verdict" }, verdictTag(summary)));
+    fill(place, summary === undefined ? null : element("a", { href: addressOf("verdict", name) }, "Verdict ", verdictTag(summary)));
   }
   show();
   verdicts.listeners.add(show);
