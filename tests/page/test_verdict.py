@@ -104,6 +104,7 @@ def test_topics_with_findings_come_first_and_mark_the_links_to_them(
     expect(rows.nth(1)).to_contain_text("1 acknowledged and lost")
     expect(page.get_by_text(f"1 of {TOPICS + 1} topics with findings: 1 acknowledged and lost.")).to_be_visible()
     page.get_by_role("link", name="Topics").click()
+    page.get_by_role("searchbox", name="Search topics").fill(TOPIC)
     page.get_by_role("row", name=TOPIC).get_by_role("link", name="1 finding").click()
     expect(page.get_by_role("heading", name="Findings")).to_be_visible()
 
