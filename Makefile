@@ -47,7 +47,9 @@ serve: $(VENV)/.serve
 
 test: $(VENV)/.test
 	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER) or browser)" $(ARGS)
+ifeq ($(ARGS),)
 	FAUXKA_TEST_COUNTS=slice $(BIN)/python -m pytest --numprocesses 0 -m browser $(BROWSER_TESTS)
+endif
 
 test-slices: $(VENV)/.test-all
 	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "slice and not reference" $(ARGS)
