@@ -42,6 +42,8 @@ export class Timeline {
     this.rows = new Map();
     this.selected = null;
     this.isFollowing = true;
+    // The id of the request that stays in the middle until a person scrolls; null for none.
+    this.centred = null;
     // All requests of the journal at the moment of the pause; null while the timeline is live.
     this.paused = null;
     // Requests before those of the journal that the filter selects.
@@ -181,7 +183,7 @@ export class Timeline {
     this.showNewer();
     this.root.classList.toggle("is-empty", this.requests.entries.length === 0);
     this.onCount?.(this.requests.entries.length);
-    if (isDue) this.moveTo(this.isFollowing ? Infinity : this.placeOf(anchor));
+    if (isDue) this.moveTo(this.placeOf(anchor));
   }
 
   takeChanges() {
@@ -200,15 +202,19 @@ export class Timeline {
     return entry === undefined ? null : { id: entry.id, rest: rows % 1 };
   }
 
-  /** Return where the chart has the request of an anchor at its place; if it is gone, the next newer one. */
+  /** Return where the chart belongs: at its end, with a request in the middle, or with that of an anchor, or the next newer one, at its place. */
   placeOf(anchor) {
+    if (this.isFollowing) return Infinity;
+    const middle = this.requests.indexOf(this.centred);
+    if (middle >= 0) return (middle + 0.5) * this.rowHeight - this.height / 2;
     return anchor === null ? this.top : (firstFrom(this.requests.entries, anchor.id) + anchor.rest) * this.rowHeight;
   }
 
   /** Scroll to a place in pixels, or to the nearest one, and draw. */
   moveTo(top) {
     const height = this.requests.entries.length * this.rowHeight;
-    this.top = Math.max(0, Math.min(top, height - this.height));
+    // In whole pixels, as the document keeps it: another place was scrolled to by a person.
+    this.top = Math.round(Math.max(0, Math.min(top, height - this.height)));
     this.body.style.height = `${height}px`;
     this.render();
     this.scroller.scrollTop = this.top;
@@ -234,6 +240,7 @@ export class Timeline {
     // The chart has scrolled itself, and is drawn.
     if (scrollTop === this.top) return;
     this.top = scrollTop;
+    this.centred = null;
     this.isFollowing = this.requests.entries.length * this.rowHeight - this.top - this.height <= END_PIXELS;
     if (this.isFollowing) this.showNewer();
     this.draw();
@@ -243,7 +250,7 @@ export class Timeline {
   measure() {
     this.width = this.scroller.clientWidth;
     this.height = this.scroller.clientHeight;
-    this.moveTo(this.isFollowing ? Infinity : this.top);
+    this.moveTo(this.placeOf(null));
   }
 
   wheeled(event) {
@@ -303,6 +310,16 @@ export class Timeline {
     const isInView = top >= this.top && top + this.rowHeight <= this.top + this.height;
     this.choose(this.find(id));
     if (at >= 0 && !isInView) this.scrollTo(top - (this.height - this.rowHeight) / 2);
+  }
+
+  /** Select a request by its id, and keep it in the middle, whatever comes and goes, until a person scrolls. */
+  centre(id) {
+    this.choose(this.find(id));
+    if (this.requests.indexOf(id) < 0) return;
+    this.isFollowing = false;
+    this.centred = id;
+    this.moveTo(this.placeOf(null));
+    this.showNewer();
   }
 
   mark(id) {

@@ -188,7 +188,7 @@ export function timelineView(journal, { parts = [], producers, header, likeThis,
     } else {
       // The timeline draws its requests later, and this one must be among them to be shown.
       timeline.update();
-      timeline.jump(entry.id);
+      timeline.centre(entry.id);
     }
     awaited = null;
   }

@@ -20,6 +20,15 @@ def open_first_record(page: Page) -> None:
     page.locator(".record summary").first.click()
 
 
+def chart_is_drawn(page: Page) -> None:
+    """Wait for the marks, which come after the requests, and for the overview, which is drawn after the chart."""
+    expect(page.locator(".marks > *").first).to_be_visible()
+    page.wait_for_function(
+        "() => document.querySelector('.overview canvas').height ==="
+        " Math.round(document.querySelector('.chart').clientHeight * devicePixelRatio)"
+    )
+
+
 @dataclass(frozen=True)
 class ShownView:
     """A view: its address, a text by which it is complete, and what is done then."""
@@ -37,7 +46,7 @@ class ShownView:
             self.act(page)
 
 
-TIMELINE = ShownView("timeline", f"#timeline/{REPETITION}", "Recognised batches now")
+TIMELINE = ShownView("timeline", f"#timeline/{REPETITION}", "Recognised batches now", chart_is_drawn)
 TOPICS = ShownView("topics", "#topics", "1 finding")
 TOPIC = ShownView("topic", f"#topics/{ORDERS}", "cold brew")
 GROUPS = ShownView("groups", "#groups", GROUP)

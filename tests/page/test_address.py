@@ -3,13 +3,25 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from ..admin.admin_client import AdminClient
 from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
+from .conftest import NARROW, WIDE
+from .open_page import opened
 from .test_timeline import produce, requests
 
 pytestmark = pytest.mark.page
+
+# The distance of the middle of the selected request from that of the chart, in pixels.
+FROM_MIDDLE = """() => {
+  const middleOf = (selector) => {
+    const { top, height } = document.querySelector(selector).getBoundingClientRect();
+    return top + height / 2;
+  };
+  return Math.abs(middleOf("[aria-selected=true]") - middleOf(".chart"));
+}"""
 
 
 def test_title_names_the_view(page: Page, broker: Serving) -> None:
@@ -38,6 +50,22 @@ def test_address_names_the_selected_request_and_a_reload_opens_it(page: Page, br
     assert page.url.endswith("#timeline")
     page.go_back()
     expect(page.get_by_role("heading", name="Topics")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_request_of_the_address_stays_in_the_middle_while_requests_come(
+    browser: Browser, broker: Serving, admin: AdminClient, size: tuple[int, int]
+) -> None:
+    produce(broker, 40)
+    newest = admin.get("/v1/journal")["items"][-1]["id"]
+
+    with opened(browser, f"{broker.admin}/#timeline/{newest - 1}", size=size) as page:
+        expect(page.get_by_role("region", name=f"Request {newest - 1}", exact=True)).to_be_visible()
+        produce(broker, 40)
+
+        # Each of the two producers asks for its id first.
+        expect(page.get_by_text("newer ↓")).to_have_text(re.compile(r"^4\d newer"))
+        assert page.evaluate(FROM_MIDDLE) <= 1
 
 
 def test_back_closes_the_request_and_undoes_the_filter(page: Page, broker: Serving) -> None:
