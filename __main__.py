@@ -187,7 +187,7 @@ def commands() -> None:
     "--as-version",
     envvar="FAUXKA_AS_VERSION",
     metavar="VERSION",
-    help="Kafka version that the broker follows.  [default: 4.3]",
+    help="Kafka version that the broker follows.  [default: 4.4]",
 )
 @click.option(
     "seed_topics", "--seed-topic", multiple=True, metavar="NAME[:PARTITIONS]", help="Create this topic. Repeatable."
@@ -455,7 +455,7 @@ def kafka_topics(
 @click.option("--from", "bootstrap", metavar="HOST:PORT", help="Export the topics of this running broker.")
 @COMMAND_CONFIG
 def export(folder: str, data_folder: str | None, bootstrap: str | None, command_config: str | None) -> None:
-    """Write all topics to the new folder DIR, as a data folder for a real Kafka 4.3."""
+    """Write all topics to the new folder DIR, as a data folder for a real Kafka, 4.3 or later."""
     properties = read_command_config(command_config)
     broker = None if bootstrap is None else exporting.log_export.BrokerSource(bootstrap, properties)
     try:
@@ -515,7 +515,7 @@ def scenario_names(ctx: click.Context, parameter: click.Parameter, incomplete: s
     "--client",
     help="The producer: raw, confluent, aiokafka or kafka-python.  [default: raw, or Spark's own]",
 )
-@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.3]")
+@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.4]")
 @click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
 def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
     """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""

@@ -44,7 +44,7 @@ class Cluster:
 
         clock: the clock of every timeout and expiry; the machine's by default.
         file_system: where the logs are; in memory by default.
-        emulated_version: whose producer rules apply; those of Kafka 4.3 by default.
+        emulated_version: whose producer rules apply; those of Kafka 4.4 by default.
         file_faults: creates the fault injector of the files; none by default.
         """
         self.clock = clock or AdjustableClock()

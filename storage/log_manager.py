@@ -69,7 +69,7 @@ class LogManager:
     """The logs of one broker."""
 
     def __init__(self, file_system: FileSystem, emulated_version: EmulatedVersion | None = None) -> None:
-        """emulated_version: the Kafka version whose producer rules the logs apply, 4.3 by default."""
+        """emulated_version: the Kafka version whose producer rules the logs apply, 4.4 by default."""
         self._file_system = file_system
         self._emulated_version = emulated_version or EmulatedVersion.latest()
         self._logs: dict[PartitionName, PartitionLog] = {}

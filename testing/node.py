@@ -70,7 +70,7 @@ class Node(ABC):
         """Prepare a broker; `start` or `with` starts it.
 
         config: Kafka's keys, such as {"num.partitions": 3}. group.initial.rebalance.delay.ms is 0 without it.
-        as_version: the Kafka version that the broker follows, such as "2.8"; 4.3 by default. docs/versions.md lists
+        as_version: the Kafka version that the broker follows, such as "2.8"; 4.4 by default. docs/versions.md lists
             what it changes.
         clock: for timeouts and expiries; the system clock by default.
         file_system: the storage of the logs of the first node; in memory by default.

@@ -12,7 +12,7 @@ from ..errors import CallError
 from ..operation import Operation
 
 # The version whose behaviour the broker has.
-KAFKA_VERSION = "4.3"
+KAFKA_VERSION = "4.4"
 TAG = "probes"
 PROMETHEUS_TEXT = "text/plain; version=1.0.0; charset=utf-8"
 

@@ -43,7 +43,7 @@ def variable_of(key: str) -> str:
 
 
 def reason_to_ignore(key: str) -> str | None:
-    """Return why a key that is none of Kafka 4.3's is no mistake in an environment; None if it may be one."""
+    """Return why a key that is none of Kafka 4.4's is no mistake in an environment; None if it may be one."""
     if key in _REMOVED_KEYS or key.startswith(("zookeeper.", "password.encoder.")):
         return "no key of Kafka 4"
     if key.startswith("confluent."):

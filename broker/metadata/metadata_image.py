@@ -158,7 +158,7 @@ class MetadataImage:
     def __init__(
         self, cluster_id: str, configs: DynamicConfigs, emulated_version: EmulatedVersion | None = None
     ) -> None:
-        """Create an image without topics and brokers. emulated_version: 4.3 by default."""
+        """Create an image without topics and brokers. emulated_version: 4.4 by default."""
         self.emulated_version = emulated_version or EmulatedVersion.latest()
         self.cluster_id = cluster_id
         self.configs = configs

@@ -19,13 +19,13 @@ NEVER_FLEXIBLE = 2**15
 # A minor release of Kafka, as (major, minor).
 Release = tuple[int, int]
 # The release that a broker follows by default.
-DEFAULT_RELEASE: Release = (4, 3)
+DEFAULT_RELEASE: Release = (4, 4)
 # The first release with versions of its own.
 OLDEST_RELEASE: Release = (2, 1)
 
 
 class ApiKey(IntEnum):
-    """Every API of Kafka 4.3, and those of Kafka 4.4 and 3.9 that a broker advertises here, by Kafka's name."""
+    """Every API of Kafka 4.4, and those of Kafka 3.9 that a broker advertises here, by Kafka's name."""
 
     PRODUCE = 0
     FETCH = 1

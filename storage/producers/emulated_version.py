@@ -81,7 +81,7 @@ class EmulatedVersion(NamedTuple):
 
     @classmethod
     def latest(cls) -> EmulatedVersion:
-        """Return the rules of Kafka 4.3, the version that fauxka follows by default."""
+        """Return the rules of Kafka 4.4, the version that fauxka follows by default."""
         return cls.parse(_DEFAULT)
 
 

@@ -114,7 +114,7 @@ def set_share_version(broker: Broker, level: int) -> int:
 
 
 def test_data_folder_of_4_3_is_read_by_4_4(tmp_path: Path) -> None:
-    with Broker(data_dir=tmp_path) as broker:
+    with Broker(data_dir=tmp_path, as_version="4.3") as broker:
         broker.topics.create("orders")
         assert set_share_version(broker, 0) == ErrorCode.NONE
 
@@ -133,4 +133,4 @@ def test_data_folder_with_a_level_of_4_4_is_refused_by_4_3(tmp_path: Path) -> No
             client.call(UpdateFeaturesRequest(feature_updates=[key]), 2, UpdateFeaturesResponse)
 
     with pytest.raises(DataDirectoryError, match=r"share\.version has level 2"):
-        Broker(data_dir=tmp_path).start()
+        Broker(data_dir=tmp_path, as_version="4.3").start()

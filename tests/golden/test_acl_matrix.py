@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.protocol.api_keys import APIS
-from fauxka.protocol.apis.api import DEFAULT_RELEASE
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ..each_case import each_case
 from .acl_brokers import MATRIX_CONFIG_OF, fauxka_with_acls
@@ -19,7 +19,7 @@ from .acl_matrix.known import is_known
 from .acl_matrix.recorder import AnswerTable, MatrixCapture, line_of
 from .acl_matrix.worlds import REQUESTS, World, worlds
 from .capture_normal_form import Json
-from .captures import golden_file
+from .captures import golden_file, version_of
 from .regenerate import regenerate
 
 FILE = golden_file("acl_matrix")
@@ -89,7 +89,8 @@ def test_every_world_of_the_seed_is_in_the_golden_file() -> None:
 def test_every_api_is_in_the_matrix() -> None:
     asked = {request.api for request in REQUESTS}
 
-    of_release = {api.name for api in APIS.values() if api.versions.in_release(DEFAULT_RELEASE)}
+    release = EmulatedVersion.parse(version_of("acl_matrix")).release
+    of_release = {api.name for api in APIS.values() if api.versions.in_release(release)}
     assert asked | OF_TEST_ACLS | WITHOUT_ACLS == of_release
 
 

@@ -31,8 +31,8 @@ def test_consecutive_versions_share_rules(
     }
 
 
-def test_default_version_is_4_3() -> None:
-    assert EmulatedVersion.latest() == EmulatedVersion.parse("4.3")
+def test_default_version_is_4_4() -> None:
+    assert EmulatedVersion.latest() == EmulatedVersion.parse("4.4")
 
 
 @pytest.mark.parametrize("text", ["", "4", "four", "4.x", "-4.3", "4..3", "4.3 "])

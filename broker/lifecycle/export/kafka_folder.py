@@ -1,4 +1,4 @@
-"""A data folder for a real Kafka 4.3: identity, bootstrap.checkpoint and the logs of the partitions.
+"""A data folder for a real Kafka, 4.3 or later: identity, bootstrap.checkpoint and the logs of the partitions.
 
 A partition needs only its .log files and partition.metadata: Kafka rebuilds the other files of a segment that has no
 .index. meta.properties is written last, so that Kafka does not start on an incomplete folder.
@@ -174,7 +174,9 @@ def _records_of(cluster: ExportedCluster, directory_id: bytes) -> Iterator[Metad
     for feature in FEATURES_OF_4_3:
         configured = cluster.settings.get(TRANSACTION_LEVEL_KEY) if feature.name == TRANSACTION_FEATURE else None
         level = feature.feature_level if configured is None else int(configured)
-        yield replace(feature, feature_level=cluster.features.get(feature.name, level))
+        # Kafka 4.3 does not start with a level above its own; a later Kafka starts with that, too.
+        highest = feature.feature_level
+        yield replace(feature, feature_level=min(highest, cluster.features.get(feature.name, level)))
     for topic in cluster.topics:
         yield TopicRecord(name=topic.name, topic_id=topic.topic_id)
         for partition in topic.partitions:

@@ -78,7 +78,7 @@ def export(
         raise ExportError(str(error)) from error
     partitions = sum(len(topic.partitions) for topic in cluster.topics)
     report(f"exported to {folder.path}: topics {len(cluster.topics)}, partitions {partitions}")
-    report(f"start a Kafka 4.3 on it with: kafka-server-start.sh {folder.path / SERVER_PROPERTIES}")
+    report(f"start a Kafka, 4.3 or later, on it with: kafka-server-start.sh {folder.path / SERVER_PROPERTIES}")
 
 
 def _export_broker(source: BrokerSource | OwnSource, folder: KafkaFolder, report: ReportLine) -> ExportedCluster:
