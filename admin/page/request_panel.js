@@ -39,8 +39,8 @@ export function requestPanel(entry, journal, links) {
       ["Duration", entry.took_ms == null ? undefined : tookText(entry)],
       ["Response", entry.client_closed ? "not written: the client closed its connection before" : (ANSWERS[entry.answer] ?? entry.answer)],
       ["Error", entry.error],
-      ["Topics", entry.topics.length ? entry.topics.join(", ") : undefined],
-      ["Groups", entry.group_ids.length ? entry.group_ids.join(", ") : undefined],
+      ["Topics", namesPart("topics", entry.topics, links)],
+      ["Groups", namesPart("groups", entry.group_ids, links)],
       ["Transactional id", entry.transactional_id ?? undefined],
       ["Client", `${entry.client_id ?? "no id"} · ${entry.software}`],
       ["Connection", `${entry.connection} from ${entry.client_host}, ${entry.listener} of node ${entry.node}`],
@@ -49,6 +49,13 @@ export function requestPanel(entry, journal, links) {
       ["Size", `${entry.size} bytes`],
     ]),
   );
+}
+
+/** Return names, on the page of a running broker with links to the view that has them; undefined for none. */
+function namesPart(view, names, links) {
+  if (!names.length) return undefined;
+  if (links.header === undefined) return names.join(", ");
+  return names.flatMap((name, at) => [at ? ", " : null, element("a", { href: addressOf(view, name) }, name)]);
 }
 
 /** Return how long the response took, and how long of that a fault held it. */

@@ -114,6 +114,20 @@ def test_verdict_names_what_was_delivered_twice_and_opens_its_requests(
     expect(page.get_by_role("region", name=f"Request {found['request_ids'][0]}")).to_be_visible()
 
 
+def test_request_of_a_group_leads_to_its_group_and_its_topics(page: Page, broker: Serving) -> None:
+    with consuming(broker, "classic", "billing", auto_offset_reset="earliest") as consumer:
+        read_all_and_commit(consumer, RECORDS)
+    page.goto(f"{broker.admin}/#timeline/api=OffsetCommit")
+    page.get_by_role("listbox", name="Requests").get_by_role("option").first.click()
+    panel = page.get_by_role("region", name="Request")
+
+    panel.get_by_role("link", name="billing", exact=True).click()
+    expect(page).to_have_url(f"{broker.admin}/#groups/billing")
+    page.go_back()
+    panel.get_by_role("link", name=TOPIC, exact=True).click()
+    expect(page).to_have_url(f"{broker.admin}/#topics/{TOPIC}")
+
+
 def test_verdict_on_a_group_changes_with_its_requests(page: Page, broker: Serving) -> None:
     with consuming(broker, "classic", "billing", auto_offset_reset="earliest") as consumer:
         verdict = show_group(page, broker, "billing")
