@@ -81,6 +81,7 @@ BODIES: dict[str, Json] = {
     "POST /v1/restore": {"id": 1},
     "POST /v1/crash": {"restart_after_ms": 2000, "snapshots": "keep"},
     "POST /v1/restart": {"snapshots": "drop"},
+    "POST /v1/nodes/{id}/start": {"as_version": "4.0"},
     "POST /v1/nodes/{id}/stop": {"controlled": False, "noticed": True},
     "POST /v1/nodes/{id}/isolate": {"from": ["controller", "nodes"]},
     "POST /v1/partitions/leader": {"topic": "orders", "partition": 0, "node": 2},

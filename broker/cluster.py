@@ -44,13 +44,14 @@ class Cluster:
 
         clock: the clock of every timeout and expiry; the machine's by default.
         file_system: where the logs are; in memory by default.
-        emulated_version: whose producer rules apply; those of Kafka 4.4 by default.
+        emulated_version: the release that the nodes follow, and that has formatted the cluster; Kafka 4.4 by default.
         file_faults: creates the fault injector of the files; none by default.
         """
         self.clock = clock or AdjustableClock()
-        version = emulated_version or EmulatedVersion.latest()
-        config = config.in_release(version.release)
-        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config), version)
+        # A reset leads back to it.
+        self.emulated_version = emulated_version or EmulatedVersion.latest()
+        release = self.emulated_version.release
+        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config.in_release(release)), release)
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []
@@ -87,10 +88,27 @@ class Cluster:
         self.image.add_broker(BrokerRegistration(node_id, rack))
         first_faults = self.nodes[0].file_faults if self.nodes else None
         make_file_faults = self._file_faults if first_faults is None else first_faults.of_another_node
-        node = Node(node_id, self.controller, self.clock, file_system, make_file_faults)
+        node = Node(node_id, self.controller, self.clock, file_system, self.emulated_version, make_file_faults)
         self.nodes.append(node)
         self.controller.publishers.append(node)
         return node
+
+    def follow_release(self, node: Node, version: EmulatedVersion) -> None:
+        """Have a node, which is down or has no log, follow another release.
+
+        Raises ConfigError if the cluster has a level of a feature that the release does not have, or the node a config.
+        """
+        if version == node.emulated_version:
+            return
+        self.image.features.check_broker(version.release)
+        self.image.configs.follow_release(node.node_id, version.release)
+        self.image.features.follow_release(self.image.configs.keys.release)
+        node.follow_release(version)
+
+    def follow_first_release(self) -> None:
+        """Have all nodes follow the release that has formatted the cluster. There must be no log."""
+        for node in self.nodes:
+            self.follow_release(node, self.emulated_version)
 
     @property
     def node(self) -> Node:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..protocol.error_codes import ErrorCode
 from ..storage.file_systems.file_system import FileSystem
+from ..storage.producers.emulated_version import EmulatedVersion
 from . import coordinators, replica, requests
 from .config.broker_config import BrokerConfig
 from .metadata.controller import Controller
@@ -45,9 +46,14 @@ class Node:
         controller: Controller,
         clock: AdjustableClock,
         file_system: FileSystem,
+        emulated_version: EmulatedVersion,
         make_file_faults: MakeFileFaults | None = None,
     ) -> None:
-        """file_system: where the logs are. make_file_faults: creates the fault injector of its files, if any."""
+        """Create a node without logs.
+
+        file_system: where the logs are. emulated_version: the release that the node follows.
+        make_file_faults: creates the fault injector of its files, if any.
+        """
         self.controller = controller
         self.image = controller.image
         self.clock = clock
@@ -66,7 +72,8 @@ class Node:
             self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.steady_ms, self.event_loop_bridge)
             self.file_faults.node_id = node_id
-        self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
+        files = self._with_faults(file_system)
+        self.replicas = ReplicaManager(node_id, self.image, clock, files, emulated_version, self.file_faults)
         self.produce_routes: ProduceRoutes = {}
         self.long_work = LongWork()
         # The bound listeners; none before the start.
@@ -79,6 +86,8 @@ class Node:
         self.client_quotas: ClientQuotas | None = None
         # Called when the first quota is set, for the dispatcher.
         self.on_client_quotas: Callable[[], None] | None = None
+        # Called when the node follows another release, for the dispatcher.
+        self.on_release_changed: Callable[[], None] | None = None
         # Called while a coordinator changes its state (CoordinatorLog), so that calls can wait for a state.
         self.on_coordinators_changed: Callable[[], None] | None = None
         self.authorizer = _authorizer_of(self.configs.static)
@@ -92,6 +101,11 @@ class Node:
     def consumption(self) -> ConsumptionObserver | None:
         """What records deliveries and commits; None without a journal."""
         return None if self.observer is None else self.observer.consumption
+
+    @property
+    def emulated_version(self) -> EmulatedVersion:
+        """The release that the node follows."""
+        return self.replicas.emulated_version
 
     @property
     def config(self) -> BrokerConfig:
@@ -281,6 +295,12 @@ class Node:
         self.drop_client_quotas()
         # A node that was cut off from the controller reads its image when it starts again.
         self._follow(self.controller.image)
+
+    def follow_release(self, version: EmulatedVersion) -> None:
+        """Follow another release from the next start on, or from the next log on."""
+        self.replicas.follow_release(version)
+        if self.on_release_changed is not None:
+            self.on_release_changed()
 
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep the logs in another file system. There must be no topic."""

@@ -45,9 +45,19 @@ class AsyncNodeMethods(AsyncMethods):
         """Stop a node as SIGKILL does; noticed: the controller learns of it at once, and another node leads."""
         return await self.stop_node(node, controlled=False, noticed=noticed)
 
-    async def start_node(self, node: int) -> NodeStatus:
-        """Start a node that is down, and return when clients can connect. Raises CallError if it is running."""
-        return await self._perform(operations.node_operations.start_node, path=node_path(node))
+    async def start_node(self, node: int, *, as_version: str | None = None) -> NodeStatus:
+        """Start a node that is down, and return when clients can connect.
+
+        as_version: the release that it follows from then on, such as "4.0"; None for the one before.
+        Raises CallError if it is running, or if the release does not have the cluster's features or a config.
+        """
+        body = convert({"as_version": as_version}, operations.node_operations.NodeStart)
+        return await self._perform(operations.node_operations.start_node, path=node_path(node), body=body)
+
+    async def restart_node(self, node: int, *, as_version: str | None = None) -> NodeStatus:
+        """Stop a node of several as SIGTERM does, and start it again: a step of a rolling upgrade. As start_node."""
+        await self.stop_node(node)
+        return await self.start_node(node, as_version=as_version)
 
     async def isolate(self, node: int, from_: Sequence[Surroundings]) -> NodeStatus:
         """Cut a node off from the "controller", the other "nodes" or its "clients", until it rejoins."""
@@ -114,12 +124,17 @@ class AsyncNodeMethods(AsyncMethods):
             operations.crash_operations.crash_node, body=convert(given, operations.crash_operations.NodeCrash)
         )
 
-    async def restart(self, snapshots: SnapshotsOption = "keep", *, node: int | None = None) -> None:
+    async def restart(
+        self, snapshots: SnapshotsOption = "keep", *, node: int | None = None, as_version: str | None = None
+    ) -> None:
         """Restart a crashed node on the same port with the content of its files; snapshots, node: as in crash.
 
-        Raises CallError if the node is running.
+        as_version: as in start_node. Raises CallError if the node is running.
         """
         await self._perform(
             operations.crash_operations.restart_node,
-            body=convert({"snapshots": snapshots, "node": node}, operations.crash_operations.NodeRestart),
+            body=convert(
+                {"snapshots": snapshots, "node": node, "as_version": as_version},
+                operations.crash_operations.NodeRestart,
+            ),
         )

@@ -11,7 +11,9 @@ from ...broker.lifecycle.cluster_server import NodeChangeError
 from ...broker.lifecycle.crash_restart import SnapshotFault
 from ...broker.lifecycle.data_directory import DataDirectoryError
 from ...broker.runtime.clock import ADVANCE_MS_MAX
+from ...faults.rule_error import InvalidValueError
 from ...storage.corrupt_file import CorruptFileError
+from ...storage.producers.emulated_version import EmulatedVersion
 from ..control import Control
 from ..errors import CallError, conflict
 from ..operation import Operation
@@ -38,10 +40,15 @@ class NodeCrash(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class NodeRestart(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The node to restart, null for the only one. snapshots: keep, delete or corrupt its producer snapshots first."""
+    """The node to restart, null for the only one.
+
+    snapshots: keep, delete or corrupt its producer snapshots first.
+    as_version: the release that it follows from then on; null for the one before.
+    """
 
     node: NodeId | None = None
     snapshots: SnapshotsOption = "keep"
+    as_version: str | None = None
 
 
 class NodeInfo(Struct, kw_only=True):
@@ -66,19 +73,40 @@ async def restart_node(control: Control, body: NodeRestart) -> NodeInfo:
     node_id = _node_of(control, body.node)
     if control.server.state_of(node_id) == "running":
         raise conflict("the node is running", field="node", value=node_id)
-    await ensure_running(control, node_id, SnapshotFault(body.snapshots))
+    await ensure_running(control, node_id, SnapshotFault(body.snapshots), as_version=body.as_version)
     return _node_info(control, node_id)
 
 
-async def ensure_running(control: Control, node_id: int, snapshots: SnapshotFault = SnapshotFault.KEEP) -> None:
-    """Start a node that is down; no effect on a running one. Raises CallError 409 if it fails."""
+async def ensure_running(
+    control: Control,
+    node_id: int,
+    snapshots: SnapshotFault = SnapshotFault.KEEP,
+    *,
+    as_version: str | None = None,
+) -> None:
+    """Start a node that is down; no effect on a running one.
+
+    as_version: the release that it follows from then on; None for the one before.
+    Raises InvalidValueError for another version than those of Kafka, and CallError 409 if it cannot be started.
+    """
+    version = None if as_version is None else _version_of(as_version)
     try:
+        if version is not None:
+            control.server.follow_release(node_id, version)
+            control.marks.add("node", f"node {node_id} follows Kafka {version.name}")
         if control.server.state_of(node_id) == "stopped":
             await control.server.start_node(node_id)
         else:
             await control.server.restart(node_id, snapshots)
     except (OSError, CorruptFileError, ConfigError, DataDirectoryError, NodeChangeError) as error:
         raise conflict(f"the node cannot be started: {error}") from error
+
+
+def _version_of(text: str) -> EmulatedVersion:
+    try:
+        return EmulatedVersion.parse(text)
+    except ValueError as error:
+        raise InvalidValueError("as_version", text, "0.11 to 4.5", str(error)) from error
 
 
 async def ensure_all_running(control: Control) -> None:

@@ -27,12 +27,13 @@ class NodePath(Struct, kw_only=True, forbid_unknown_fields=True):
 class NodeStatus(Struct, kw_only=True):
     """A node of the cluster.
 
-    state: running, stopped, or crashed. bootstrap: the address of its first listener. leads: the number of partitions
-    that it leads. connections: of clients.
+    state: running, stopped, or crashed. as_version: the release that it follows. bootstrap: the address of its first
+    listener. leads: the number of partitions that it leads. connections: of clients.
     """
 
     node: int
     state: NodeState
+    as_version: str
     bootstrap: str
     rack: str | None
     is_controller: bool
@@ -57,6 +58,12 @@ class NodeStop(Struct, kw_only=True, forbid_unknown_fields=True):
 
     controlled: bool = True
     noticed: bool = False
+
+
+class NodeStart(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How to start a node. as_version: the release that it follows from then on; null for the one before."""
+
+    as_version: str | None = None
 
 
 class Isolation(Struct, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -85,12 +92,12 @@ async def stop_node(control: Control, path: NodePath, body: NodeStop) -> NodeSta
     return node_status(control, node_id)
 
 
-async def start_node(control: Control, path: NodePath) -> NodeStatus:
+async def start_node(control: Control, path: NodePath, body: NodeStart) -> NodeStatus:
     """Start a node that is down on the same ports with its logs; respond when clients can connect."""
     node_id = check_node(control, path.id, "id")
     if control.server.state_of(node_id) == "running":
         raise conflict(f"node {node_id} is running", field="id", value=node_id)
-    await ensure_running(control, node_id)
+    await ensure_running(control, node_id, as_version=body.as_version)
     return node_status(control, node_id)
 
 
@@ -124,6 +131,7 @@ def node_status(control: Control, node_id: int) -> NodeStatus:
     return NodeStatus(
         node=node_id,
         state=server.state_of(node_id),
+        as_version=of_node.node.emulated_version.name,
         bootstrap=of_node.bootstrap_servers,
         rack=None if registration is None else registration.rack,
         is_controller=node_id == server.controller_id,

@@ -31,6 +31,7 @@ function nodeCard(node, nodes, page) {
     element("h3", {}, `Node ${node.node} `, badge(node.state, TONES[node.state]), node.isolated_from.length ? badge("isolated", "cut") : null),
     facts([
       ["Address", node.bootstrap],
+      ["Release", node.as_version],
       ["Rack", node.rack],
       ["Leader of", countText(node.leads, "partition")],
       ["Connections", node.connections],

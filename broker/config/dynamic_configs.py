@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...protocol.apis.api import Release
 from .broker_config import BrokerConfig
 from .config_keys import OWN_DEFAULTS, ReleaseKeys
 from .config_types import text_of
@@ -81,6 +82,11 @@ class NodeConfigs:
         self.static = self.static.with_entries(changes)
         self.apply()
 
+    def follow_release(self, release: Release) -> None:
+        """Have the keys of another release. Raises ConfigError if that does not have one that is set."""
+        self.static = self.static.in_release(release)
+        self.apply()
+
     def static_texts(self) -> dict[str, str]:
         """Return the static configs, with the keys that Kafka requires and node.id also as broker.id."""
         texts = {**OWN_DEFAULTS, **self.static.entries, **self.listener_entries}
@@ -136,6 +142,11 @@ class DynamicConfigs:
 
     def _all(self) -> list[NodeConfigs]:
         return list(self.nodes.values()) if len(self.nodes) == 1 else [self.controller, *self.nodes.values()]
+
+    def follow_release(self, node_id: int, release: Release) -> None:
+        """Have a broker the keys of another release, and the controller those of the oldest. Raises ConfigError."""
+        self.nodes[node_id].follow_release(release)
+        self.controller.follow_release(min(configs.keys.release for configs in self.nodes.values()))
 
     def apply(self) -> None:
         """Recompute the configs in effect."""

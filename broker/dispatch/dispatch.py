@@ -97,6 +97,10 @@ class Dispatcher:
             for pipeline in self._pipelines.values():
                 _throttle(pipeline)
 
+    def release_changed(self) -> None:
+        """Serve the APIs of another release; there is no connection."""
+        self._routes.clear()
+
     def connection_opened(self, connection: ResponseWriter) -> None:
         """Add a connection to the open ones."""
         self._connections.add(connection)
@@ -287,7 +291,7 @@ class Dispatcher:
         api = APIS.get(api_key)
         if api is None or api.key not in handlers.HANDLERS:
             raise FrameError(f"{api_name_of(api_key)} (api key {api_key}) is not served")
-        served = api.versions.in_release(node.image.emulated_version.release)
+        served = api.versions.in_release(node.emulated_version.release)
         # ApiVersions responds to unsupported versions too, so that a newer client can fall back (KIP-511).
         if api_version not in served and api.key is not ApiKey.API_VERSIONS:
             allowed = f"{served.start} to {served.stop - 1}" if served else "none"

@@ -67,8 +67,8 @@ def create_seed_topics(controller: Controller, seed_topics: Sequence[SeedTopic])
 def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> None:
     """Delete topics, groups, sessions, dynamic configs, feature levels and quotas of clients.
 
-    Delete ACLs, SCRAM credentials and delegation tokens. Create the seed topics, restore the users of the start, and
-    reset the clock.
+    Delete ACLs, SCRAM credentials and delegation tokens. Have all nodes follow the release of the start. Create the
+    seed topics, restore the users of the start, and reset the clock.
 
     The caller closes the connections and ends the isolations before (ClusterServer.prepare_replacement), so that no
     request received so far is applied.
@@ -85,6 +85,7 @@ def reset_cluster(cluster: Cluster, seed_topics: Sequence[SeedTopic] = ()) -> No
     for node in cluster.nodes:
         node.drop_client_quotas()
     cluster.controller.remove_topics(list(cluster.image.topics.values()))
+    cluster.follow_first_release()
     if cluster.load_imported is not None:
         cluster.load_imported()
     cluster.clock.reset()

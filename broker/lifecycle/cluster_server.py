@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from ...storage.producers.emulated_version import EmulatedVersion
 from ..cluster import Cluster
 from ..isolation import Isolation, Surroundings
 from ..network.listeners import ListenerConfig
@@ -201,6 +202,10 @@ class ClusterServer:
         Raises OSError, CorruptFileError, ConfigError, DataDirectoryError as Server.restart.
         """
         await self.server_of(node_id).restart()
+
+    def follow_release(self, node_id: int, version: EmulatedVersion) -> None:
+        """Have a node that is down follow another release from its next start on. Raises ConfigError."""
+        self.cluster.follow_release(self.server_of(node_id).node, version)
 
     def _membership(self, refusal: str) -> Membership:
         """Return the membership of several nodes. Raises NodeChangeError with refusal for a cluster of one."""

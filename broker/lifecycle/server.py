@@ -65,6 +65,7 @@ class Server:
         self._dispatcher = Dispatcher(plan, observer, self._make_fault_injector, self.node.file_faults)
         self.socket_server = SocketServer(self.node, self._dispatcher)
         self.node.on_client_quotas = self._dispatcher.throttle
+        self.node.on_release_changed = self._dispatcher.release_changed
         if self.node.client_quotas is not None:
             # They are those of the data folder.
             self._dispatcher.throttle()

@@ -105,18 +105,18 @@ class FeatureUpdate(NamedTuple):
 
 
 class FinalizedFeatures:
-    """The finalized levels of the features. A feature that the release does not have is at level 0.
+    """The finalized levels of the features: at first those of the release that formatted the cluster, 0 without one.
 
-    supported: the features of the release, by name.
+    supported: the features that all brokers have, by name: those of the oldest release.
     updated: the levels that requests have set; the metadata file stores them.
     """
 
-    __slots__ = ("_transaction_version", "supported", "updated")
+    __slots__ = ("_formatted", "_transaction_version", "supported", "updated")
 
     def __init__(self, transaction_version: int, release: Release) -> None:
-        """transaction_version: the level of transaction.version until it is updated."""
+        """transaction_version: the level of transaction.version until it is updated. release: that of the format."""
         self._transaction_version = transaction_version
-        self.supported = features_of(release)
+        self._formatted = self.supported = features_of(release)
         self.updated: dict[str, int] = {}
 
     @property
@@ -137,13 +137,34 @@ class FinalizedFeatures:
 
     def level_of(self, name: str) -> int:
         """Return the level of a feature; 0 is none."""
-        feature = self.supported.get(name)
-        if feature is None:
-            return 0
         level = self.updated.get(name)
         if level is not None:
             return level
+        feature = self._formatted.get(name)
+        if feature is None:
+            return 0
         return self._transaction_version if name == TRANSACTION_VERSION else feature.default_level
+
+    def follow_release(self, oldest: Release) -> None:
+        """Support the features of the oldest release that a broker follows. The levels stay."""
+        self.supported = features_of(oldest)
+
+    def check_broker(self, release: Release) -> None:
+        """Raise ConfigError if a broker of the release cannot join (ClusterControlManager.registerBroker)."""
+        supported = features_of(release)
+        if self.uses_zookeeper != (not supported):
+            raise ConfigError(
+                "releases with ZooKeeper, those before 3.3, and releases with KRaft do not form one cluster"
+            )
+        for name in self.supported:
+            level, feature = self.level_of(name), supported.get(name)
+            if feature is None and level:
+                raise ConfigError(f"{name} has level {level}, and the release does not have this feature")
+            if feature is not None and level and not feature.level_min <= level <= feature.level_max:
+                raise ConfigError(
+                    f"Unable to register because the broker does not support finalized version {level} of {name}. "
+                    f"The broker wants a version between {feature.level_min} and {feature.level_max}, inclusive."
+                )
 
 
 def check_update(features: FinalizedFeatures, node_id: int, name: str, update: FeatureUpdate) -> None:

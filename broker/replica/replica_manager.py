@@ -18,6 +18,7 @@ from ...protocol.kafka_uuid import new_uuid
 from ...storage.file_systems.file_system import FileSystem
 from ...storage.file_systems.memory_file_system import MemoryFileSystem
 from ...storage.log_config import LogConfig, Records
+from ...storage.producers.emulated_version import EmulatedVersion
 from .. import replica
 from ..config.broker_config import BrokerConfig
 from ..metadata.metadata_image import MetadataImage, PartitionRegistration, TopicImage
@@ -50,10 +51,13 @@ class ReplicaManager:
         image: MetadataImage,
         clock: AdjustableClock,
         file_system: FileSystem,
+        emulated_version: EmulatedVersion,
         file_faults: FileFaults | None = None,
     ) -> None:
         """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
         self.node_id = node_id
+        # The release that the node follows. Logs have that of their start.
+        self.emulated_version = emulated_version
         self.image = image
         self.configs = image.configs.nodes[node_id]
         self.clock = clock
@@ -84,7 +88,7 @@ class ReplicaManager:
         return self._new_log_manager(self.file_system)
 
     def _new_log_manager(self, file_system: FileSystem) -> LogManager:
-        return storage.log_manager.LogManager(file_system, self.image.emulated_version)
+        return storage.log_manager.LogManager(file_system, self.emulated_version)
 
     @cached_property
     def disk_executor(self) -> DiskExecutor:
@@ -245,6 +249,11 @@ class ReplicaManager:
         self._removed.clear()
         for made_on_use in ("logs", "disk_executor"):
             vars(self).pop(made_on_use, None)
+
+    def follow_release(self, version: EmulatedVersion) -> None:
+        """Follow another release. There must be no log."""
+        self.emulated_version = version
+        vars(self).pop("logs", None)
 
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep the logs in another file system. There must be no partition."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...protocol.request_facts import Request
     from ...storage.append_refused import AppendRefused
     from ...storage.append_result import AppendResult
+    from ...storage.producers.emulated_version import EmulatedVersion
     from ..config.broker_config import BrokerConfig
     from ..config.dynamic_configs import NodeConfigs
     from ..coordinators.coordinators import Coordinators
@@ -102,6 +103,11 @@ class NodeServices(Protocol):
     @property
     def node_id(self) -> int:
         """The node id (node.id)."""
+        ...
+
+    @property
+    def emulated_version(self) -> EmulatedVersion:
+        """The release that the node follows."""
         ...
 
     @property
@@ -316,13 +322,13 @@ class RequestContext:
 
     @property
     def release(self) -> Release:
-        """The release of Kafka that the cluster follows."""
-        return self.node.image.emulated_version.release
+        """The release of Kafka that the node follows."""
+        return self.node.emulated_version.release
 
     @property
     def rules(self) -> ReleaseRules:
         """What that release decides differently."""
-        return self.node.image.emulated_version.rules
+        return self.node.emulated_version.rules
 
     @property
     def listener(self) -> Listener:

@@ -108,7 +108,7 @@ def fauxka_as_version(request):
 
 def test_configured(fauxka, fauxka_config, fauxka_as_version):
     assert fauxka.cluster.node.config.num_partitions == int(fauxka_config["num.partitions"])
-    assert fauxka.cluster.node.image.emulated_version.name == fauxka_as_version
+    assert fauxka.cluster.node.emulated_version.name == fauxka_as_version
 """)
 
     run_tests(run).assert_outcomes(passed=4)
@@ -123,7 +123,7 @@ def fauxka_as_version():
     return "{version}"
 
 def test_version(fauxka):
-    assert fauxka.cluster.node.image.emulated_version.name == "{version}"
+    assert fauxka.cluster.node.emulated_version.name == "{version}"
 """
     run.makepyfile(test_old=module.format(version="2.4"), test_older=module.format(version="1.0"), test_one=DEFAULT)
 

@@ -184,7 +184,7 @@ class ShareStates:
             raise self._fenced(fenced_code)
 
     def _fenced(self, code: ErrorCode) -> KafkaError:
-        return KafkaError(code, error_message(code, self._replicas.image.emulated_version.release))
+        return KafkaError(code, error_message(code, self._replicas.emulated_version.release))
 
     # -- records
 

@@ -361,7 +361,7 @@ class TransactionCoordinator:
     @property
     def _release_rules(self) -> ReleaseRules:
         """What the release of the cluster decides differently."""
-        return self._replicas.image.emulated_version.rules
+        return self._replicas.emulated_version.rules
 
     @property
     def _level(self) -> int:

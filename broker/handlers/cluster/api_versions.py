@@ -24,6 +24,7 @@ from ....protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from ....protocol.shortened_text import shortened
+from ...metadata.features import features_of
 from ...requests.request_context import RequestContext
 from .. import HANDLERS
 
@@ -64,13 +65,13 @@ def handle(context: RequestContext, request: ApiVersionsRequest) -> ApiVersionsR
     sasl = context.connection.sasl
     if sasl is not None:
         sasl.take_versions()
-    features = image.features
-    levels = {name: features.level_of(name) for name in features.supported}
+    features, supported = image.features, features_of(release)
+    levels = {name: features.level_of(name) for name in supported}
     return ApiVersionsResponse(
         api_keys=versions_of(_ADVERTISED, release),
         supported_features=[
             SupportedFeatureKey(name=each.name, min_version=each.level_min, max_version=each.level_max)
-            for each in features.supported.values()
+            for each in supported.values()
             if each.level_min or context.api_version >= LEVEL_ZERO_SINCE
         ],
         # Clients take over levels only in a later epoch. As in Kafka, it is the offset of the metadata.

@@ -36,8 +36,8 @@ def process_once(world: World) -> None:
                 if world.has(Defect.COMMIT_BEFORE):
                     reader.commit({PLACE: next_})
                 if world.has(Defect.NOT_DEDUPLICATED) or record.offset not in known:
-                    known.add(record.offset)
                     process(world, record)
+                    known.add(record.offset)
                 if not world.has(Defect.COMMIT_BEFORE):
                     reader.commit({PLACE: reader.position(PLACE) if world.has(Defect.COMMITS_POSITION) else next_})
 
