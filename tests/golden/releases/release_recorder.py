@@ -1,7 +1,7 @@
 """The recorder of the golden programs for a broker of any release, and a run of all of them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Unpack
 
 from ...wire.wire_connection import ConnectionClosedError
@@ -80,13 +80,15 @@ class ReleaseRecorder(CaseRecorder):
             super().record(case, sent, answer, **named)
 
 
-def run_programs(address: str, ranges: Ranges, *, patience_seconds: float = 15.0) -> Iterator[Case]:
-    """All cases that the release can have, from one fresh broker at "host:port".
+def run_programs(
+    address: str, ranges: Ranges, programs: Iterable[str] = PROGRAMS, *, patience_seconds: float = 15.0
+) -> Iterator[Case]:
+    """All cases of the programs that the release can have, from one fresh broker at "host:port".
 
     A group of cases ends where the broker closes the connection, does not reach a state within patience_seconds, or
     lacks what the next case is about.
     """
-    for program in PROGRAMS:
+    for program in programs:
         recorder = ReleaseRecorder(program, address, ranges, patience_seconds=patience_seconds)
         for group in PROGRAMS[program](recorder):
             try:
