@@ -20,6 +20,7 @@ from .apis.api import Release
 class ReleaseRules(NamedTuple):
     """The rules of one release.
 
+    refuses_joins_without_generation: a JoinGroup that is refused gets generation -1. Without it, 0.
     has_invalid_record: unlawful batches get INVALID_RECORD, and the response has the log start offset (KIP-467).
     Without it they get CORRUPT_MESSAGE, and neither they nor invalid timestamps have the log start offset.
     reports_all_record_errors: the response has an error for each invalid record. Without it, for the first one, whose
@@ -28,6 +29,7 @@ class ReleaseRules(NamedTuple):
     fails_for_compressed_offsets: such a batch gets UNKNOWN_SERVER_ERROR. Without both, it is rebuilt.
     ends_in_current_epoch_only: EndTxn of an epoch that is too high changes nothing. Without it the outcome is
     decided, the response is an error, and no marker is written.
+    allows_early_heartbeats: a heartbeat before the leader's SyncGroup succeeds. Without it, REBALANCE_IN_PROGRESS.
     answers_malformed_records: records without a whole batch get an error (KAFKA-9628). Without it the connection is
     closed.
     counts_record_errors: the message for invalid records has their number and the first three of them.
@@ -50,11 +52,13 @@ class ReleaseRules(NamedTuple):
     version 2.
     """
 
+    refuses_joins_without_generation: bool
     has_invalid_record: bool
     reports_all_record_errors: bool
     refuses_compressed_offsets: bool
     fails_for_compressed_offsets: bool
     ends_in_current_epoch_only: bool
+    allows_early_heartbeats: bool
     answers_malformed_records: bool
     counts_record_errors: bool
     has_plain_key_error: bool
@@ -73,11 +77,13 @@ class ReleaseRules(NamedTuple):
 
 # The release that brought each rule.
 RULES_SINCE: Mapping[str, Release] = {
+    "refuses_joins_without_generation": (2, 2),
     "has_invalid_record": (2, 4),
     "reports_all_record_errors": (2, 5),
     "refuses_compressed_offsets": (2, 4),
     "fails_for_compressed_offsets": (2, 6),
     "ends_in_current_epoch_only": (2, 6),
+    "allows_early_heartbeats": (2, 6),
     "answers_malformed_records": (2, 8),
     "counts_record_errors": (3, 3),
     "has_plain_key_error": (3, 5),

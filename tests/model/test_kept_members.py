@@ -113,9 +113,8 @@ class ClassicMembers:
     def heartbeat(self, client: int, connection: Connection) -> None:
         group_id, (member_id, generation_id) = f"group-{client}", self._ids[client]
         self._coordinator.clients.heard(group_id, member_id, connection)
-        self._coordinator.heartbeat(
-            HeartbeatRequest(group_id=group_id, member_id=member_id, generation_id=generation_id)
-        )
+        request = HeartbeatRequest(group_id=group_id, member_id=member_id, generation_id=generation_id)
+        self._coordinator.heartbeat(request, allows_early=True)
 
     def is_member(self, client: int) -> bool:
         return bool(self._coordinator.describe(f"group-{client}").members)

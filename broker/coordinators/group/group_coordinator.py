@@ -202,11 +202,11 @@ class GroupCoordinator:
         else:
             deferred.complete(self.consumer_groups.sync(request))
 
-    def heartbeat(self, request: HeartbeatRequest) -> None:
+    def heartbeat(self, request: HeartbeatRequest, *, allows_early: bool) -> None:
         """Extend a member's session. Raises KafkaError, see GroupMembership.heartbeat and ClassicMembers.heartbeat."""
         group = self._group_of_member(request.group_id)
         if isinstance(group, ClassicGroup):
-            self._membership.heartbeat(group, request.member_id, request.group_instance_id, request.generation_id)
+            self._membership.heartbeat(group, request, allows_early=allows_early)
         else:
             self.consumer_groups.classic_heartbeat(request)
 

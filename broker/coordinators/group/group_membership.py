@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....protocol.error_codes import ErrorCode, KafkaError
+from ....protocol.messages.heartbeat import HeartbeatRequest
 from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from ...runtime.deferred import Deferred
@@ -42,15 +43,18 @@ class GroupMembership:
         else:
             deferred.complete(group.sync_response(member))
 
-    def heartbeat(self, group: ClassicGroup, member_id: str, group_instance_id: str | None, generation_id: int) -> None:
+    def heartbeat(self, group: ClassicGroup, request: HeartbeatRequest, *, allows_early: bool) -> None:
         """Extend the member's session.
 
+        allows_early: whether a member may be early, before the leader's SyncGroup.
         Raises KafkaError: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, and REBALANCE_IN_PROGRESS if the
-        member must rejoin. The latter extends the session too.
+        member must rejoin, or is early. If it must rejoin, the session is extended too.
         """
-        group.check_member(member_id, group_instance_id)
-        group.check_generation(generation_id)
-        self._rebalance.extend_session(group, group.members[member_id])
+        group.check_member(request.member_id, request.group_instance_id)
+        group.check_generation(request.generation_id)
+        if group.state is GroupState.COMPLETING_REBALANCE and not allows_early:
+            raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} awaits its assignment")
+        self._rebalance.extend_session(group, group.members[request.member_id])
         if group.state is GroupState.PREPARING_REBALANCE:
             raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS, f"group {group.group_id} rebalances")
 

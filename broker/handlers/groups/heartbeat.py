@@ -15,7 +15,7 @@ def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatRespo
     groups = context.node.coordinators.groups
     groups.clients.heard(request.group_id, request.member_id, context.connection)
     try:
-        groups.heartbeat(request)
+        groups.heartbeat(request, allows_early=context.rules.allows_early_heartbeats)
     except KafkaError as error:
         return HeartbeatResponse(error_code=error.code)
     return HeartbeatResponse()

@@ -32,6 +32,8 @@ async def handle(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
     )
     context.node.coordinators.groups.join(attempt)
     response = await attempt.deferred
+    if response.error_code and not context.rules.refuses_joins_without_generation:
+        response.generation_id = 0
     if version < NULL_PROTOCOL_NAME_SINCE and response.protocol_name is None:
         response.protocol_name = ""
     return response

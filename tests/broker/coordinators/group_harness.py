@@ -154,7 +154,7 @@ class GroupHarness:
         """Send a heartbeat, and return its error code."""
         request = HeartbeatRequest(group_id=GROUP, generation_id=generation_id, member_id=member_id)
         try:
-            self.coordinator.heartbeat(request)
+            self.coordinator.heartbeat(request, allows_early=True)
         except KafkaError as error:
             return error.code
         return ErrorCode.NONE

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ..case_recorder import CaseRecorder
-from . import idempotence, init_producer_id, produce_validation, sequences, transactions
+from . import groups, idempotence, init_producer_id, produce_validation, sequences, transactions
 
 Program: TypeAlias = Callable[[CaseRecorder], list[Callable[[], None]]]
 
@@ -15,4 +15,5 @@ PROGRAMS: dict[str, Program] = {
     "exp_init_producer_id": init_producer_id.groups,
     "exp_transactions": transactions.groups,
     "exp_sequences": sequences.groups,
+    "exp_groups": groups.groups,
 }

@@ -6,8 +6,12 @@ from fauxka.protocol.apis.api import Release
 from fauxka.testing import Broker
 
 ALWAYS: Release = (99, 0)
-# Kafka's brokers of the captures have one partition for each.
-_INTERNAL_TOPICS = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
+# As Kafka's brokers of the captures have.
+_CONFIG = {
+    "transaction.state.log.num.partitions": "1",
+    "offsets.topic.num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,13 @@ KNOWN = (
     Different(
         "exp_transactions", "O13 O15", (3, 8), (3, 9), "the group's offsets stay unstable in 3.8 after a refused commit"
     ),
+    Different(
+        "exp_groups",
+        "M13 S07 S10",
+        (2, 3),
+        (2, 4),
+        "DescribeGroups has the assignment in place of the metadata there",
+    ),
     Different("exp_transactions", "D02", (3, 4), (3, 5), "a transaction had timed out while it was captured"),
     Different(
         "exp_transactions",
@@ -62,4 +73,4 @@ def reason_for(program: str, case: str, release: Release) -> str | None:
 
 def broker_like(release: Release) -> Broker:
     """Return a broker that follows the release and has its defaults."""
-    return Broker(as_version=f"{release[0]}.{release[1]}", config=_INTERNAL_TOPICS)
+    return Broker(as_version=f"{release[0]}.{release[1]}", config=_CONFIG)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from .. import raw_apis, raw_apis_transactions
+from .. import raw_apis, raw_apis_groups, raw_apis_transactions
 from ..raw_batches import stored_batches
 from ..raw_client import RawConnection
 from ..raw_primitives import RawReader
@@ -149,6 +149,8 @@ def _older_request(api: Api, version: int, body: Mapping[str, Value]) -> Mapping
         return {**body, **cast("Sequence[Mapping[str, Value]]", body["groups"])[0]}
     if api is _TRANSACTIONS.FIND_COORDINATOR and version < 4:
         return {**body, "key": cast("Sequence[str]", body["coordinator_keys"])[0]}
+    if api is raw_apis_groups.LEAVE_GROUP and version < 3:
+        return {**body, **cast("Sequence[Mapping[str, Value]]", body["members"])[0]}
     return body
 
 
