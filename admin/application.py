@@ -167,9 +167,12 @@ def _parameters_of(operation: Operation, request: Request) -> dict[str, object]:
 
 
 def _body_of(operation: Operation, body: bytes) -> dict[str, object]:
-    """Return the body or the form, if the operation takes one. Raises InvalidValueError and CallError."""
+    """Return the body or the form, if the operation takes one. Raises InvalidValueError and CallError.
+
+    No body is an object without fields.
+    """
     if operation.body_type is not None:
-        return {"body": decode(body, cast("type[object]", operation.body_type), operation.ignored)}
+        return {"body": decode(body.strip() or b"{}", cast("type[object]", operation.body_type), operation.ignored)}
     if operation.form_type is not None:
         return {"form": read_parameters(operation.form_type, _form_fields(body))}
     if body.strip() not in NO_BODIES:

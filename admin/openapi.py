@@ -99,11 +99,18 @@ def _operation(operation: Operation, models: _Models) -> Json:
         if example is not None:
             media["example"] = example
         content = {JSON: media}
-        described["requestBody"] = {"required": True, "content": content}
+        described["requestBody"] = {"required": _is_required(operation.body_type), "content": content}
     elif operation.form_type is not None:
         form: Json = {"schema": models.schema_of(operation.form_type), "example": body_example(operation)}
         described["requestBody"] = {"required": True, "content": {FORM: form}}
     return described
+
+
+def _is_required(body: object) -> bool:
+    """Return whether a call needs this body: no body is an object without fields."""
+    if not (isinstance(body, type) and issubclass(body, msgspec.Struct)):
+        return True
+    return any(field.required for field in msgspec.structs.fields(body))
 
 
 def _parameters(where: str, kind: type[msgspec.Struct] | None, models: _Models) -> list[Json]:

@@ -37,12 +37,21 @@ export function recordsPart(api, path, partition, offset) {
   function newest(before = null) {
     const until = before === null ? {} : { to_offset: before - 1 };
     const body = { partition: Number(choice.value), ...until, limit: PAGE_RECORDS };
-    return show(async () => (await api.call("POST", `${path}/records/search`, body)).items.toSorted((one, other) => one.offset - other.offset));
+    return show(async () => {
+      const { items: found, unreadable } = await api.call("POST", `${path}/records/search`, body);
+      // A search passes over what is damaged. Reading in order says where it is, and how to go on.
+      if (!found.length && unreadable) return itemsFrom(start());
+      return found.toSorted((one, other) => one.offset - other.offset);
+    });
   }
 
   /** Read and show the records from an offset on. */
   function read(first) {
-    return show(async () => (await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}&limit=${PAGE_RECORDS}`)).items);
+    return show(() => itemsFrom(first));
+  }
+
+  async function itemsFrom(first) {
+    return (await api.get(`${path}/records?partition=${choice.value}&from_offset=${first}&limit=${PAGE_RECORDS}`)).items;
   }
 
   /** Show the records that are read, if no newer read has begun meanwhile. */
@@ -101,7 +110,7 @@ export function recordsPart(api, path, partition, offset) {
     }
     if (items === null) reserve();
     if (items === null && opened !== null) read(opened);
-    else if ((!items?.length && problem.hidden) || items?.at(-1)?.offset >= end()) newest();
+    else if (!items?.length || items.at(-1)?.offset >= end()) newest();
     else drawPlace();
   }
 

@@ -128,7 +128,7 @@ def test_topic_leads_to_its_verdict_its_requests_and_its_groups(
     page.reload()
 
     mark = page.get_by_role("heading", level=1).get_by_role("link", name="Verdict")
-    expect(mark).to_have_text("clean")
+    expect(mark).to_have_text("Verdict clean")
     expect(page.get_by_role("heading", level=1).get_by_role("link", name="Requests")).to_have_attribute(
         "href", re.compile(f"^#timeline/topic(=|%3D){TOPIC}$")
     )
