@@ -53,6 +53,7 @@ def test_nodes_are_listed_with_their_state(nodes: AdminClient, three: Serving) -
     assert listed["items"][1] == {
         "node": 2,
         "state": "running",
+        "as_version": "4.4",
         "bootstrap": three.bootstrap.split(",")[1],
         "rack": "b",
         "is_controller": False,

@@ -18,6 +18,7 @@ from fauxka.broker.membership import Membership
 from fauxka.broker.metadata.metadata_image import PartitionRegistration
 from fauxka.broker.network.listeners import ListenerConfig
 from fauxka.broker.runtime.event_loop import new_event_loop
+from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from .blocking_client import BlockingClient
 
@@ -29,16 +30,22 @@ class RunningCluster:
     """`with RunningCluster() as cluster:` runs nodes 1, 2 and 3.
 
     racks: of each node. data_dir: where the nodes have their folders; in memory by default.
+    as_version: the release that nodes in memory follow.
     """
 
     def __init__(
-        self, racks: Sequence[str | None] = (None, None, None), data_dir: str | None = None, **config: str
+        self,
+        racks: Sequence[str | None] = (None, None, None),
+        data_dir: str | None = None,
+        as_version: str | None = None,
+        **config: str,
     ) -> None:
         settings = BrokerConfig.from_entries(
             {"fauxka.busy.poll.us": "0", **({"broker.rack": racks[0]} if racks[0] else {}), **config}
         )
         if data_dir is None:
-            self.cluster = Cluster(settings)
+            version = None if as_version is None else EmulatedVersion.parse(as_version)
+            self.cluster = Cluster(settings, emulated_version=version)
             for rack in racks[1:]:
                 self.cluster.add_node(rack)
         else:

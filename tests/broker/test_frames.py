@@ -82,7 +82,7 @@ def test_a_produce_version_that_is_not_served_closes(
     check_closed_with_one_line(address, framed(header(PRODUCE, version, 1) + bytes(12)), caplog)
 
 
-@pytest.mark.parametrize("version", [-1, 5, 32767])
+@pytest.mark.parametrize("version", [-1, 6, 32767])
 def test_an_unsupported_version_of_api_versions_is_answered_in_version_0(address: str, version: int) -> None:
     with WireConnection(address) as connection:
         connection.send(framed(header(API_VERSIONS, version, 5, is_flexible=version > 0) + b"what a newer client says"))
@@ -92,7 +92,7 @@ def test_an_unsupported_version_of_api_versions_is_answered_in_version_0(address
 
         correlation_id, error_code, count, api_key, first, last = struct.unpack(">ihihhh", answer)
         assert (correlation_id, error_code, count) == (5, UNSUPPORTED_VERSION, 1)
-        assert (api_key, first, last) == (API_VERSIONS, 0, 4)
+        assert (api_key, first, last) == (API_VERSIONS, 0, 5)
         assert correlation_id_of(connection.receive_frame()) == 6
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..reference.kafka_process import free_ports, kafka_process
 from ..serving_process import serving
+from .captures import KAFKA_VERSION
 from .raw_apis_security import ALTER_USER_SCRAM_CREDENTIALS
 from .raw_client import RawConnection
 from .raw_schema import Value
@@ -98,6 +99,7 @@ def fauxka_with_listeners(
 ) -> Generator[Addresses, None, None]:
     """Run `fauxka serve` for the length of the block, and yield the addresses of its listeners."""
     arguments = [
+        *("--as-version", KAFKA_VERSION),
         *(text for name in listeners for text in ("--listener", f"{name}://127.0.0.1:0")),
         *(text for key, value in config.items() for text in ("-c", f"{key}={value}")),
         *(text for user, password in users.items() for text in ("--user", f"{user}:{password}")),

@@ -8,7 +8,7 @@ import pytest
 from ..broker.running_cluster import RunningCluster
 from ..reference.kafka_process import running_kafka_nodes
 from .capture_nodes import capture
-from .captures import golden_file
+from .captures import KAFKA_VERSION, golden_file
 from .line_comparison import check_lines
 
 FILE = golden_file("nodes")
@@ -20,7 +20,7 @@ def captured() -> list[str]:
 
 def answered_by_fauxka() -> list[str]:
     output = io.StringIO()
-    with RunningCluster(**{"default.replication.factor": "3"}) as cluster:
+    with RunningCluster(as_version=KAFKA_VERSION, **{"default.replication.factor": "3"}) as cluster:
         capture([cluster.address(node_id) for node_id in (1, 2, 3)], output)
     return output.getvalue().splitlines()
 
