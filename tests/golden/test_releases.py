@@ -12,7 +12,7 @@ from .releases.release_recorder import run_programs
 
 CAPTURES = load_captures()
 # Each changed much against the one before it. The others run in the group `deep`.
-IN_EVERY_RUN = ("2.1.1", "2.8.2", "3.9.1", "4.0.0")
+IN_EVERY_RUN = ("2.1.1", "2.8.2", "3.9.1", "4.0.0", "4.4.0")
 # fauxka reaches a state before it responds. Only a group that cannot go on, as in Kafka, waits that long.
 PATIENCE_SECONDS = 5.0
 

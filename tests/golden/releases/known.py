@@ -31,21 +31,11 @@ class Different:
 KNOWN = (
     Different("exp_produce_validation", "V30", (3, 8), ALWAYS, "Kafka never answers null records; fauxka answers"),
     Different(
-        "exp_idempotence",
-        "H01 H02",
-        (3, 7),
-        (3, 8),
-        "the captured broker did not have the topic again yet",
-    ),
-    Different(
         "exp_transactions",
         "T46",
         (0, 0),
         (2, 8),
         "a marker without records of its producer is an aborted transaction there",
-    ),
-    Different(
-        "exp_transactions", "O13 O15", (3, 8), (3, 9), "the group's offsets stay unstable in 3.8 after a refused commit"
     ),
     Different(
         "exp_groups",
@@ -54,7 +44,6 @@ KNOWN = (
         (2, 4),
         "DescribeGroups has the assignment in place of the metadata there",
     ),
-    Different("exp_transactions", "D02", (3, 4), (3, 5), "a transaction had timed out while it was captured"),
     Different(
         "exp_transactions",
         "O13",
