@@ -298,14 +298,15 @@ class Node:
 
     def follow_release(self, version: EmulatedVersion) -> None:
         """Follow another release from the next start on, or from the next log on."""
-        self.replicas.follow_release(version)
+        self.replicas.begin_logs(self.replicas.file_system, version)
         if self.on_release_changed is not None:
             self.on_release_changed()
 
     def replace_files(self, file_system: FileSystem) -> None:
         """Keep the logs in another file system. There must be no topic."""
+        assert not self.image.topics, "topics whose files would be lost"
         self.inner_files = file_system
-        self.replicas.replace_files(self._with_faults(file_system))
+        self.replicas.begin_logs(self._with_faults(file_system), self.emulated_version)
 
     async def stop_disk_executor(self) -> None:
         """Return when no disk step runs or is queued any more."""

@@ -56,7 +56,7 @@ class ReplicaManager:
     ) -> None:
         """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
         self.node_id = node_id
-        # The release that the node follows. Logs have that of their start.
+        # The release that the node follows.
         self.emulated_version = emulated_version
         self.image = image
         self.configs = image.configs.nodes[node_id]
@@ -250,15 +250,9 @@ class ReplicaManager:
         for made_on_use in ("logs", "disk_executor"):
             vars(self).pop(made_on_use, None)
 
-    def follow_release(self, version: EmulatedVersion) -> None:
-        """Follow another release. There must be no log."""
-        self.emulated_version = version
-        vars(self).pop("logs", None)
-
-    def replace_files(self, file_system: FileSystem) -> None:
-        """Keep the logs in another file system. There must be no partition."""
-        assert not self.image.topics, "topics whose files would be lost"
-        self.file_system = file_system
+    def begin_logs(self, file_system: FileSystem, version: EmulatedVersion) -> None:
+        """Keep the logs in a file system, by the rules of a release. There must be no log."""
+        self.file_system, self.emulated_version = file_system, version
         vars(self).pop("logs", None)
 
     # -- recurring work
