@@ -21,13 +21,15 @@ from ...protocol.batches.message_sets import (
 from ...protocol.batches.record_batch import MAGIC_POSITION, MAGIC_V2
 from ...protocol.batches.whole_batches import split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
-from ...protocol.fetch_codec import FetchResults
+from ...protocol.fetch_codec import FetchedPartition, FetchResults
 from ...protocol.produced_records import ZSTD_VERSION_MIN, check_produced_records
 from ..runtime.long_work import in_thread
 from .request_context import RequestContext
 
 # The first version of Fetch with messages of magic 1.
 TIMESTAMPS_SINCE = 2
+# Whether batches become message sets: the config of a topic, and the broker's default.
+CONVERTS, CONVERTS_BY_DEFAULT = "message.downconversion.enable", "log.message.downconversion.enable"
 
 
 async def produced_batch(records: memoryview) -> memoryview | None:
@@ -55,8 +57,12 @@ async def with_message_sets(context: RequestContext, awaited: FetchResults | Awa
     """Return the response of a Fetch with message sets in place of batches."""
     results = awaited if isinstance(awaited, FetchResults) else await awaited
     magic = MAGIC_V0 if context.api_version < TIMESTAMPS_SINCE else MAGIC_V1
-    for _, fetched in results.partitions:
+    for at, (topic_name, fetched) in enumerate(results.partitions):
         if not fetched.records:
+            continue
+        if not _converts(context, topic_name.decode(errors="replace")):
+            refused = FetchedPartition(fetched.index, ErrorCode.UNSUPPORTED_VERSION)
+            results.partitions[at] = topic_name, refused
             continue
         # A copy: the log may lose these bytes while a thread reads them.
         batches = [batch.data for batch in split_batches(memoryview(b"".join(fetched.records)))]
@@ -66,3 +72,9 @@ async def with_message_sets(context: RequestContext, awaited: FetchResults | Awa
             fetched.error_code, message_set = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, b""
         fetched.records, fetched.records_bytes = [memoryview(message_set)], len(message_set)
     return results
+
+
+def _converts(context: RequestContext, topic_name: str) -> bool:
+    topic = context.node.image.find_topic(topic_name)
+    text = None if topic is None else topic.configs.get(CONVERTS)
+    return bool(context.node.config.value_of(CONVERTS_BY_DEFAULT)) if text is None else text.lower() == "true"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest, De
 from fauxka.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest, UpdateFeaturesResponse
 from fauxka.testing import Broker
 
+from ..golden.raw_apis import FETCH
+from ..golden.raw_client import RawConnection
+from ..golden.raw_schema import Value
 from ..wire.message_client import MessageClient
 from ..wire.wire_connection import ConnectionClosedError
 
@@ -134,3 +138,24 @@ def test_data_folder_with_a_level_of_4_4_is_refused_by_4_3(tmp_path: Path) -> No
 
     with pytest.raises(DataDirectoryError, match=r"share\.version has level 2"):
         Broker(data_dir=tmp_path, as_version="4.3").start()
+
+
+@pytest.mark.parametrize(
+    ("is_converted", "of_old_version"), [(True, ErrorCode.NONE), (False, ErrorCode.UNSUPPORTED_VERSION)]
+)
+@pytest.mark.parametrize("is_of_topic", [True, False])
+def test_old_fetch_is_refused_where_batches_are_not_converted(
+    is_converted: bool, of_old_version: ErrorCode, is_of_topic: bool
+) -> None:
+    value = str(is_converted).lower()
+    config = {} if is_of_topic else {"log.message.downconversion.enable": value}
+    partitions: Value = [{"index": 0, "fetch_offset": 0}]
+    body: Mapping[str, Value] = {"isolation_level": 0, "topics": [{"name": "orders", "partitions": partitions}]}
+    with Broker(as_version="3.9", config=config) as broker:
+        broker.topics.create("orders", configs={"message.downconversion.enable": value} if is_of_topic else None)
+        broker.topics.seed("orders", [{"value": "tea"}])
+        with RawConnection(broker.bootstrap_servers) as connection:
+            answers = [connection.call(FETCH, version, body).structs("topics")[0] for version in (3, 4)]
+
+    codes = [answer.structs("partitions")[0].integer("error_code") for answer in answers]
+    assert codes == [of_old_version, ErrorCode.NONE]
