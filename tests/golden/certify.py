@@ -140,7 +140,7 @@ def main() -> None:
     started = list(captures) if wanted == "all" else [version for version in wanted.split(",") if version]
     for version in started:
         captured = capture_release(version, programs)
-        before = captures[version].cases if version in captures else {}
+        before: Mapping[str, Case] = captures[version].cases if version in captures else {}
         kept = {key: case for key, case in before.items() if case["program"] not in programs}
         captures[version] = replace(captured, cases={**kept, **captured.cases})
         write_captures(list(captures.values()))

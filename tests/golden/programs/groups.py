@@ -53,8 +53,8 @@ class GroupScene:
             found = self.call(FIND_COORDINATOR, 4, {"coordinator_keys": [self.group_id]}).structs("coordinators")[0]
             if found.integer("error_code"):
                 continue
-            heartbeat = {"group_id": self.group_id, "generation_id": 1, "member_id": UNKNOWN_MEMBER}
-            if self.call(HEARTBEAT, 4, heartbeat).integer("error_code") not in NOT_READY:
+            heartbeat = self.call(HEARTBEAT, 4, self._as_member(1, UNKNOWN_MEMBER))
+            if heartbeat.integer("error_code") not in NOT_READY:
                 return
         raise TimeoutError(f"{self.group_id} has no coordinator")
 
@@ -87,7 +87,7 @@ class GroupScene:
             case,
             error_code,
             generation=response.integer("generation_id"),
-            protocol=response["protocol_name"] or "",
+            protocol=response.optional_text("protocol_name") or "",
             leader=self.label(response.text("leader")),
             member=self.label(joined),
             members=[self.label(each.text("member_id")) for each in response.structs("members")],
@@ -258,6 +258,7 @@ def listed(scene: GroupScene) -> None:
     response = scene.call(LIST_GROUPS, 5, {})
     found = [each for each in response.structs("groups") if each.text("group_id") == scene.group_id]
     kinds: list[Json] = [
-        [each.text("protocol_type"), each.get("group_state") or "", each.get("group_type") or ""] for each in found
+        [each.text("protocol_type"), each.optional_text("group_state") or "", each.optional_text("group_type") or ""]
+        for each in found
     ]
     scene.record("L02 list", response.integer("error_code"), groups=kinds)
