@@ -48,10 +48,9 @@ class Cluster:
         file_faults: creates the fault injector of the files; none by default.
         """
         self.clock = clock or AdjustableClock()
-        # A reset leads back to it.
-        self.emulated_version = emulated_version or EmulatedVersion.latest()
-        release = self.emulated_version.release
-        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config.in_release(release)), release)
+        version = emulated_version or EmulatedVersion.latest()
+        config = config.in_release(version.release)
+        self.image = MetadataImage(uuid_text(new_uuid()), DynamicConfigs(config), version)
         self.controller = Controller(self.image)
         self._file_faults = file_faults
         self.nodes: list[Node] = []
@@ -88,7 +87,7 @@ class Cluster:
         self.image.add_broker(BrokerRegistration(node_id, rack))
         first_faults = self.nodes[0].file_faults if self.nodes else None
         make_file_faults = self._file_faults if first_faults is None else first_faults.of_another_node
-        node = Node(node_id, self.controller, self.clock, file_system, self.emulated_version, make_file_faults)
+        node = Node(node_id, self.controller, self.clock, file_system, make_file_faults)
         self.nodes.append(node)
         self.controller.publishers.append(node)
         return node
@@ -108,7 +107,7 @@ class Cluster:
     def follow_first_release(self) -> None:
         """Have all nodes follow the release that has formatted the cluster. There must be no log."""
         for node in self.nodes:
-            self.follow_release(node, self.emulated_version)
+            self.follow_release(node, self.image.emulated_version)
 
     @property
     def node(self) -> Node:

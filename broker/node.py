@@ -46,14 +46,9 @@ class Node:
         controller: Controller,
         clock: AdjustableClock,
         file_system: FileSystem,
-        emulated_version: EmulatedVersion,
         make_file_faults: MakeFileFaults | None = None,
     ) -> None:
-        """Create a node without logs.
-
-        file_system: where the logs are. emulated_version: the release that the node follows.
-        make_file_faults: creates the fault injector of its files, if any.
-        """
+        """file_system: where the logs are. make_file_faults: creates the fault injector of its files, if any."""
         self.controller = controller
         self.image = controller.image
         self.clock = clock
@@ -72,8 +67,7 @@ class Node:
             self.event_loop_bridge = EventLoopBridge(clock)
             self.file_faults = make_file_faults(clock.steady_ms, self.event_loop_bridge)
             self.file_faults.node_id = node_id
-        files = self._with_faults(file_system)
-        self.replicas = ReplicaManager(node_id, self.image, clock, files, emulated_version, self.file_faults)
+        self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
         self.produce_routes: ProduceRoutes = {}
         self.long_work = LongWork()
         # The bound listeners; none before the start.

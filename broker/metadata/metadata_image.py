@@ -10,8 +10,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...protocol.apis.api import DEFAULT_RELEASE, Release
 from ...protocol.primitives import ZERO_UUID
+from ...storage.producers.emulated_version import EmulatedVersion
 from .. import metadata
 from ..config.dynamic_configs import DynamicConfigs
 from .features import FinalizedFeatures
@@ -138,6 +138,7 @@ class MetadataImage:
 
     cluster_id: the cluster id of Kafka, 22 characters. topics: by name, in the order of their creation.
     configs: static and dynamic configs of brokers, groups and client metrics. features: the finalized levels.
+    emulated_version: the release of Kafka that has formatted the cluster, which brokers follow at first.
     offset: the number of changes so far. It stands for the end offset of Kafka's metadata log, and never decreases.
     """
 
@@ -148,16 +149,20 @@ class MetadataImage:
         "brokers",
         "cluster_id",
         "configs",
+        "emulated_version",
         "features",
         "offset",
         "topics",
     )
 
-    def __init__(self, cluster_id: str, configs: DynamicConfigs, release: Release = DEFAULT_RELEASE) -> None:
-        """Create an image without topics and brokers. release: of Kafka, which has formatted the cluster."""
+    def __init__(
+        self, cluster_id: str, configs: DynamicConfigs, emulated_version: EmulatedVersion | None = None
+    ) -> None:
+        """Create an image without topics and brokers. emulated_version: 4.4 by default."""
+        self.emulated_version = emulated_version or EmulatedVersion.latest()
         self.cluster_id = cluster_id
         self.configs = configs
-        self.features = FinalizedFeatures(configs.static.transaction_version, release)
+        self.features = FinalizedFeatures(configs.static.transaction_version, self.emulated_version.release)
         self._security: SecurityImage | None = None
         self._client_quotas: ClientQuotasImage | None = None
         self.offset = 0
@@ -251,7 +256,7 @@ class MetadataImage:
 
     def copy(self) -> MetadataImage:
         """Return the metadata as it is now; later changes are not in it."""
-        copied = MetadataImage(self.cluster_id, deepcopy(self.configs))
+        copied = MetadataImage(self.cluster_id, deepcopy(self.configs), self.emulated_version)
         copied.features, copied.brokers, copied.offset = deepcopy(self.features), deepcopy(self.brokers), self.offset
         copied._security = None if self._security is None else self._security.copy()
         copied._client_quotas = None if self._client_quotas is None else self._client_quotas.copy()

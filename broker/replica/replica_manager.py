@@ -51,13 +51,12 @@ class ReplicaManager:
         image: MetadataImage,
         clock: AdjustableClock,
         file_system: FileSystem,
-        emulated_version: EmulatedVersion,
         file_faults: FileFaults | None = None,
     ) -> None:
         """file_system: where the logs are. file_faults: the fault injector of file_system, if it has one."""
         self.node_id = node_id
         # The release that the node follows.
-        self.emulated_version = emulated_version
+        self.emulated_version = image.emulated_version
         self.image = image
         self.configs = image.configs.nodes[node_id]
         self.clock = clock

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from fauxka.broker.dispatch import throttling
 from fauxka.protocol.api_keys import Api, ApiKey
-from fauxka.protocol.apis.api import DEFAULT_RELEASE, Release
 from fauxka.protocol.apis.fields import TopicNameOf
 from fauxka.protocol.errors import error_responses, response_frames
 from fauxka.protocol.errors.error_responses import PartSelector, SelectedParts, can_report_error, first_error_code
@@ -16,6 +15,9 @@ from fauxka.protocol.message_fields import number_in
 from fauxka.protocol.message_types import request_type
 from fauxka.protocol.primitives import Reader, Writer
 
+# The releases of the captures: the newer one was asked what the older one does not have.
+CAPTURED, CAPTURED_LATER = (4, 3), (4, 4)
+
 __all__ = ["PartSelector", "can_report_error", "first_error_code"]
 
 
@@ -23,10 +25,9 @@ def _request(api: Api, version: int, body: memoryview) -> Message:
     return request_type(api).read(Reader.of_request(body), version)
 
 
-def error_response(
-    api: Api, version: int, correlation_id: int, body: memoryview, code: int, release: Release = DEFAULT_RELEASE
-) -> bytearray:
+def error_response(api: Api, version: int, correlation_id: int, body: memoryview, code: int) -> bytearray:
     request = None if api.key is ApiKey.API_VERSIONS else _request(api, version, body)
+    release = CAPTURED if version in api.versions.in_release(CAPTURED) else CAPTURED_LATER
     response = error_responses.error_response(api, version, request, code, release)
     return encode_response_frame(api, version, correlation_id, response)
 

@@ -72,7 +72,7 @@ class ProduceScene:
     ) -> PartitionProduceResponse:
         """Produce one batch to one partition and return its answer. version: 9, or the last one of the release."""
         if version is None:
-            version = min(9, APIS[ApiKey.PRODUCE].versions.in_release(self.cluster.emulated_version.release)[-1])
+            version = min(9, APIS[ApiKey.PRODUCE].versions.in_release(self.cluster.node.emulated_version.release)[-1])
         data = PartitionProduceData(index=partition, records=records)
         topic = TopicProduceData(name="events", topic_id=self.topic.topic_id, partition_data=[data])
         response = self.exchange(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), version)

@@ -23,6 +23,8 @@ MEMBER_ID_REQUIRED = 79
 # COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR.
 NOT_READY = (14, 15, 16)
 SIMPLE_GENERATION = -1
+# The generation and the member of a commit that no member sends.
+NO_MEMBER = SIMPLE_GENERATION, ""
 UNKNOWN_MEMBER = "unknown-member"
 METADATA_BYTES_MAX = 4096
 # A subscription of version 0 without topics. Kafka does not respond to a JoinGroup with an unreadable one.
@@ -116,16 +118,14 @@ class GroupScene:
         case: str,
         topic: str,
         offset: int,
-        *,
-        generation_id: int | None = None,
-        member_id: str | None = None,
-        partition: int = 0,
-        metadata: str = "",
+        sender: tuple[int, str] | None = None,
+        **fields: Value,
     ) -> None:
-        member = self.member_id if member_id is None else member_id
-        committed: Value = [{"index": partition, "committed_offset": offset, "committed_metadata": metadata}]
+        """Commit an offset as the member, or by another generation and member. fields: of the partition, if not 0."""
+        committed: Value = [{"index": 0, "committed_offset": offset, **fields}]
         topics: Value = [{"name": topic, "partitions": committed}]
-        response = self.call(OFFSET_COMMIT, 9, {**self._as_member(generation_id, member), "topics": topics})
+        member = self._as_member(*(sender or (self.generation_id, self.member_id)))
+        response = self.call(OFFSET_COMMIT, 9, {**member, "topics": topics})
         self.record(case, response.structs("topics")[0].structs("partitions")[0].integer("error_code"))
 
     def committed(self, case: str, topic: str, group_id: str | None = None) -> None:
@@ -198,13 +198,13 @@ def one_member(scene: GroupScene) -> None:
     scene.sync("M12 sync of another protocol", protocol_name="roundrobin")
     scene.describe("M13 describe")
     scene.commit("M14 commit", topic, 5)
-    scene.commit("M15 commit of an older generation", topic, 6, generation_id=0)
-    scene.commit("M16 commit of another member", topic, 6, member_id=UNKNOWN_MEMBER)
-    scene.commit("M17 commit of no member", topic, 6, generation_id=SIMPLE_GENERATION, member_id="")
+    scene.commit("M15 commit of an older generation", topic, 6, (0, scene.member_id))
+    scene.commit("M16 commit of another member", topic, 6, (scene.generation_id, UNKNOWN_MEMBER))
+    scene.commit("M17 commit of no member", topic, 6, NO_MEMBER)
     scene.commit("M18 commit for no topic", scene.recorder.unique("no-topic"), 6)
-    scene.commit("M19 commit for no partition", topic, 6, partition=9)
-    scene.commit("M20 much metadata", topic, 6, metadata="x" * (METADATA_BYTES_MAX + 1))
-    scene.commit("M21 as much metadata as allowed", topic, 6, metadata="x" * METADATA_BYTES_MAX, partition=1)
+    scene.commit("M19 commit for no partition", topic, 6, index=9)
+    scene.commit("M20 much metadata", topic, 6, committed_metadata="x" * (METADATA_BYTES_MAX + 1))
+    scene.commit("M21 as much metadata as allowed", topic, 6, committed_metadata="x" * METADATA_BYTES_MAX, index=1)
     scene.committed("M22 committed", topic)
     scene.join("M23 join of another protocol", "", protocols=[{"name": "sticky", "metadata": METADATA}])
     scene.join("M24 join of another type", "", protocol_type="connect")
@@ -214,9 +214,7 @@ def one_member(scene: GroupScene) -> None:
     scene.describe("M28 describe the empty group")
     scene.heartbeat("M29 heartbeat after the leave")
     scene.commit("M30 commit after the leave", topic, 7)
-    scene.commit(
-        "M31 commit of no member into the empty group", topic, 8, generation_id=SIMPLE_GENERATION, member_id=""
-    )
+    scene.commit("M31 commit of no member into the empty group", topic, 8, NO_MEMBER)
     scene.committed("M32 committed", topic)
     scene.delete("M33 delete the empty group")
     scene.committed("M34 committed after the delete", topic)
@@ -230,7 +228,7 @@ def simple_commits(scene: GroupScene) -> None:
     scene.commit("C02 commit into no group", topic, 3)
     scene.describe("C03 describe")
     scene.committed("C04 committed", topic)
-    scene.commit("C05 commit of a member into no group", topic, 4, generation_id=1, member_id=UNKNOWN_MEMBER)
+    scene.commit("C05 commit of a member into no group", topic, 4, (1, UNKNOWN_MEMBER))
     scene.commit("C06 a negative offset", topic, -1)
     scene.committed("C07 committed", topic)
     scene.delete("C08 delete")
