@@ -9,6 +9,7 @@ from ...rare_parts import part_loader
 if TYPE_CHECKING:
     from . import config_documentation as config_documentation
     from . import config_history as config_history
+    from . import config_since as config_since
     from . import config_sources as config_sources
 else:
     __getattr__ = part_loader(__name__)

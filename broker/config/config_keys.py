@@ -1,7 +1,7 @@
 """The config keys of each release: those of Kafka, and those of fauxka under "fauxka.".
 
-1. config_table.py has the keys of the newest release. config_history.py has what differs in the others; it is loaded
-   for a broker of another release only.
+1. config_table.py has the keys of the newest release. config_since.py and config_history.py have what differs in the
+   others; they are loaded for a broker of another release only.
 2. Clients and users can set the keys of their release, and see these. The broker itself reads every key of the newest
    release: a key that its release lacks has a fixed value (`ReleaseKeys.readable`).
 """
@@ -210,7 +210,7 @@ class ReleaseKeys(NamedTuple):
 
 def _releases_with(scope: str, name: str) -> list[Release]:
     return [
-        release for release in config.config_history.RELEASES if any(row[0] == name for row in rows_of(scope, release))
+        release for release in config.config_since.RELEASES if any(row[0] == name for row in rows_of(scope, release))
     ]
 
 
@@ -224,10 +224,9 @@ NEWEST_KEYS = ReleaseKeys(NEWEST_RELEASE, BROKER_KEYS, TOPIC_KEYS, GROUP_KEYS)
 
 def rows_of(scope: str, release: Release) -> list[config_table.Row]:
     """Return the rows of Kafka's keys in a release, sorted by name. scope: "broker", "topic" or "group"."""
-    history = config.config_history
-    since = history.SINCE[scope]
+    since = config.config_since.SINCE[scope]
     rows = [row for row in _NEWEST_ROWS[scope] if since.get(row[0], release) <= release]
-    rows += [row for first, last, row in history.EARLIER_ROWS[scope] if first <= release <= last]
+    rows += [row for first, last, row in config.config_history.EARLIER_ROWS[scope] if first <= release <= last]
     return sorted(rows, key=lambda row: row[0])
 
 
@@ -236,7 +235,7 @@ def keys_of_release(release: Release) -> ReleaseKeys:
     """Return the keys of a release. One before 2.1 has those of 2.1, one after the newest has those of the newest."""
     if release >= NEWEST_RELEASE:
         return NEWEST_KEYS
-    known = max(release, config.config_history.RELEASES[0])
+    known = max(release, config.config_since.RELEASES[0])
     broker = _keys_in(Scope.BROKER, BROKER_KEYS, known)
     # Before 2.8 the name was broker.id. The broker reads the new one in every release.
     broker.setdefault(NODE_ID, BROKER_KEYS[NODE_ID]._replace(is_internal=True))
@@ -246,12 +245,9 @@ def keys_of_release(release: Release) -> ReleaseKeys:
 
 def _keys_in(scope: Scope, newest: Mapping[str, ConfigKey], release: Release) -> dict[str, ConfigKey]:
     """Return the keys of a release. newest: those of the newest one, most of which are the same."""
-    history = config.config_history
-    since = history.SINCE[scope.value]
+    since, rows = config.config_since.SINCE[scope.value], config.config_history.EARLIER_ROWS[scope.value]
     keys = {name: key for name, key in newest.items() if since.get(name, release) <= release}
-    earlier = keys_of(
-        scope, (row for first, last, row in history.EARLIER_ROWS[scope.value] if first <= release <= last)
-    )
+    earlier = keys_of(scope, (row for first, last, row in rows if first <= release <= last))
     return dict(sorted((keys | earlier).items())) if earlier else keys
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from fauxka.broker.config.broker_config import TOPIC_KEYS_WITHOUT_EFFECT, BrokerConfig, keys_with_effect
 from fauxka.broker.config.config_documentation import documentation_of
-from fauxka.broker.config.config_history import RELEASES
 from fauxka.broker.config.config_keys import (
     BROKER_KEYS,
     GROUP_KEYS,
@@ -23,6 +22,7 @@ from fauxka.broker.config.config_keys import (
     Synonym,
     keys_of_release,
 )
+from fauxka.broker.config.config_since import RELEASES
 from fauxka.broker.config.config_types import ConfigError, ConfigType, UnknownConfigKey, java_text_of, text_of
 from fauxka.broker.metadata.topic_config import log_config_of
 from fauxka.protocol.apis.api import Release
