@@ -118,8 +118,9 @@ $(BIN)/python:
 $(BIN)/uv: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet uv
 
-# What an installation is made of: the modules that setup.py lists are compiled again after a change.
-BUILD := pyproject.toml setup.py $(shell sed -n 's|^ *"src/fauxka/\(.*\.py\)",$$|\1|p' setup.py)
+# What an installation is made of. The modules that setup.py lists are compiled again after a change, also of a module
+# beside them: they read the fields of its records by their positions.
+BUILD := pyproject.toml setup.py $(wildcard protocol/*.py protocol/batches/*.py storage/*.py storage/producers/*.py)
 
 # Each of these files marks a set of packages as installed from pyproject.toml and requirements/.
 $(VENV)/.serve: $(BUILD) | $(BIN)/uv
