@@ -1,13 +1,21 @@
-"""Sends the changes of a database by key, in their order, and keeps the position up to which they are sent."""
+"""Sends the changes of a database by key, in their order, and keeps the position up to which they are sent.
+
+A change is sent in a transaction, because a relay that was started again must be the only one that sends: a request of
+the start before may be applied late, behind newer changes.
+"""
 
 from fauxka.testing.hunting.arguments import How
 
-from ..clients.client import Delivery, Failed, Sender, Sending
+from ..clients.client import Failed, Sender, Sending
 from ..defect import Defect
 from ..shape import OVERLOOKED, WITH_MANY_IN_FLIGHT, Shape
 from ..world import ORDERS, World
 
 CHANGES = [(b"row-1", b"1a"), (b"row-2", b"2a"), (b"row-1", b"1b"), (b"row-1", b"1c"), (b"row-2", b"2b")]
+
+TRANSACTIONAL_ID = "relay"
+# These overlook a failed record, which a commit would find, or send several at a time.
+WITHOUT_TRANSACTIONS = (*OVERLOOKED, Defect.HIGHEST_MARKED, Defect.IN_FLIGHT)
 
 
 def run(world: World) -> None:
@@ -18,7 +26,12 @@ def run(world: World) -> None:
         begin += 1
     if world.has(Defect.MARKED_FIRST):
         world.kept.position = len(CHANGES)
-    sending = Sending(is_idempotent=is_ordered, in_flight=1 if is_ordered else 5, is_single=True)
+    sending = Sending(
+        is_idempotent=is_ordered,
+        in_flight=1 if is_ordered else 5,
+        is_single=True,
+        transactional_id=TRANSACTIONAL_ID if _is_fenced(world) else None,
+    )
     with world.sender(sending) as sender:
         if world.has(Defect.IN_FLIGHT):
             deliveries = [sender.send(ORDERS, change, key) for key, change in CHANGES[begin:]]
@@ -28,12 +41,16 @@ def run(world: World) -> None:
             _send_in_order(world, sender, begin)
 
 
+def _is_fenced(world: World) -> bool:
+    return world.defect not in WITHOUT_TRANSACTIONS
+
+
 def _send_in_order(world: World, sender: Sender, begin: int) -> None:
     """Send each change when the one before is there. Raises Failed."""
     failed: list[Failed] = []
     for number, (key, change) in enumerate(CHANGES[begin:], begin):
         try:
-            _send(world, sender, sender.send(ORDERS, change, key))
+            _send(world, sender, key, change)
         except Failed as error:
             if not world.has(Defect.HIGHEST_MARKED):
                 raise
@@ -44,8 +61,12 @@ def _send_in_order(world: World, sender: Sender, begin: int) -> None:
         raise failed[0]
 
 
-def _send(world: World, sender: Sender, delivery: Delivery) -> None:
-    world.acknowledge(sender, [delivery])
+def _send(world: World, sender: Sender, key: bytes, change: bytes) -> None:
+    if _is_fenced(world):
+        sender.begin()
+    world.acknowledge(sender, [sender.send(ORDERS, change, key)])
+    if _is_fenced(world):
+        sender.commit()
 
 
 SHAPE = Shape(
