@@ -108,6 +108,14 @@ class World:
                 with self.swallowing(Defect.ERROR_SWALLOWED):
                     wait_for_all(deliveries)
 
+    def write(self, sender: Sender, topic: str, value: bytes, key: bytes, *, in_transaction: bool) -> None:
+        """Write one record, as far as the program looks. in_transaction: in one of its own. Raises Failed."""
+        if in_transaction:
+            sender.begin()
+        self.acknowledge(sender, [sender.send(topic, value, key)])
+        if in_transaction:
+            sender.commit()
+
     def written(self, topic: str) -> list[bytes]:
         """Return the events that the topic has, without those of transactions that are not committed."""
         if all(each.name != topic for each in self.broker.topics.list()):

@@ -50,7 +50,7 @@ def _send_in_order(world: World, sender: Sender, begin: int) -> None:
     failed: list[Failed] = []
     for number, (key, change) in enumerate(CHANGES[begin:], begin):
         try:
-            _send(world, sender, key, change)
+            world.write(sender, ORDERS, change, key, in_transaction=_is_fenced(world))
         except Failed as error:
             if not world.has(Defect.HIGHEST_MARKED):
                 raise
@@ -59,14 +59,6 @@ def _send_in_order(world: World, sender: Sender, begin: int) -> None:
             world.kept.position = number + 1
     if failed:
         raise failed[0]
-
-
-def _send(world: World, sender: Sender, key: bytes, change: bytes) -> None:
-    if _is_fenced(world):
-        sender.begin()
-    world.acknowledge(sender, [sender.send(ORDERS, change, key)])
-    if _is_fenced(world):
-        sender.commit()
 
 
 SHAPE = Shape(

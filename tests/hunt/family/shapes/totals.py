@@ -39,15 +39,7 @@ def _count(world: World, sender: Sender, record: Record) -> None:
     written = world.written(TOTALS)
     total = int(written[-1]) if written else 0
     if world.has(Defect.NOT_DEDUPLICATED) or record.offset >= total:
-        _write(world, sender, b"%d" % (total + 1))
-
-
-def _write(world: World, sender: Sender, total: bytes) -> None:
-    if _is_fenced(world):
-        sender.begin()
-    world.acknowledge(sender, [sender.send(TOTALS, total, KEY)])
-    if _is_fenced(world):
-        sender.commit()
+        world.write(sender, TOTALS, b"%d" % (total + 1), KEY, in_transaction=_is_fenced(world))
 
 
 def _commit(world: World, reader: Reader, next_: int) -> None:
