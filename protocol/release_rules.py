@@ -48,6 +48,9 @@ class ReleaseRules(NamedTuple):
     UNKNOWN_SERVER_ERROR.
     starts_transactions_at_zero: the first batch that adds its partition to a transaction must have sequence 0, if the
     producer has no state there.
+    completes_streams_groups: streams groups have static members and the offsets of tasks, a standby task that becomes
+    active stays until then, and the epoch of the assignment follows the last member that leaves (KIP-1071). Without it,
+    as Kafka begins them.
     fences_in_one_epoch: an abort by the broker raises the epoch once (KAFKA-19367). Without it, twice in transaction
     version 2.
     """
@@ -73,6 +76,7 @@ class ReleaseRules(NamedTuple):
     checks_epoch_of_offset_commits: bool
     starts_transactions_at_zero: bool
     fences_in_one_epoch: bool
+    completes_streams_groups: bool
 
 
 # The release that brought each rule.
@@ -98,6 +102,7 @@ RULES_SINCE: Mapping[str, Release] = {
     "checks_epoch_of_offset_commits": (4, 0),
     "starts_transactions_at_zero": (4, 1),
     "fences_in_one_epoch": (4, 1),
+    "completes_streams_groups": (4, 4),
 }
 
 

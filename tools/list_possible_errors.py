@@ -40,6 +40,7 @@ _HANDLERS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "SyncGroup": ((_GROUPS, "SyncGroupResponseHandler"),),
     "Heartbeat": ((_GROUPS, "HeartbeatResponseHandler"),),
     "ConsumerGroupHeartbeat": (("clients/consumer/internals/AbstractHeartbeatRequestManager", "onErrorResponse"),),
+    "StreamsGroupHeartbeat": (("clients/consumer/internals/StreamsGroupHeartbeatRequestManager", "onErrorResponse"),),
     "LeaveGroup": (),
     "CreateTopics": (),
     "DeleteRecords": (),

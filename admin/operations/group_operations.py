@@ -17,6 +17,7 @@ from ..leading_partitions import find_leading_partition
 from ..operation import Operation
 from ..paging import NAME_CHARACTERS_MAX as ID_CHARACTERS_MAX
 from ..paging import NamePage, page_of
+from .streams_group_info import TaskInfo, TopologyInfo, input_partitions, task_info, topology_info
 
 if TYPE_CHECKING:
     from ...broker.coordinators.group.offset_store import CommittedOffset
@@ -29,17 +30,19 @@ if TYPE_CHECKING:
 
 TAG = "state"
 
-# The group type and protocol type of KIP-848 consumer groups, and of share groups.
+# The group type and protocol type of KIP-848 consumer groups, of share groups and of streams groups.
 CONSUMER = "consumer"
 SHARE = "share"
+STREAMS = "streams"
 
 
 class MemberInfo(Struct, kw_only=True):
     """A member of a group.
 
     assignment: of a classic group, in its own encoding, as base64. partitions: the current assignment by topic; null
-    for a classic group whose assignment is not that of the protocol type "consumer". epoch: the member epoch, of the
-    other groups. target: of a consumer group, the target assignment.
+    for a classic group whose assignment is not that of the protocol type "consumer", and the input of the active tasks
+    of a streams group. epoch: the member epoch, of groups that are not classic. target: of a consumer group, the target
+    assignment. process_id, tasks, target_tasks: of a streams group.
     """
 
     member_id: str
@@ -50,6 +53,9 @@ class MemberInfo(Struct, kw_only=True):
     epoch: int | None = None
     partitions: dict[str, list[int]] | None = None
     target: dict[str, list[int]] | None = None
+    process_id: str | None = None
+    tasks: TaskInfo | None = None
+    target_tasks: TaskInfo | None = None
 
 
 class OffsetInfo(Struct, kw_only=True):
@@ -68,7 +74,11 @@ class OffsetInfo(Struct, kw_only=True):
 
 
 class GroupInfo(Struct, kw_only=True):
-    """A group. type, state: Kafka's names. protocol: the assignor; of a classic group only while it is stable."""
+    """A group.
+
+    type, state: Kafka's names. protocol: the assignor; of a classic group only while it is stable. topology: of a
+    streams group.
+    """
 
     group_id: str
     type: str
@@ -77,6 +87,7 @@ class GroupInfo(Struct, kw_only=True):
     protocol: str
     members: list[MemberInfo]
     offsets: list[OffsetInfo]
+    topology: TopologyInfo | None = None
 
 
 class PartitionLag(Struct, kw_only=True):
@@ -179,6 +190,8 @@ def _group_info(control: Control, place: _GroupPlace) -> GroupInfo:
         return _consumer_group_info(control, place)
     if place.group_type == SHARE:
         return _share_group_info(control, place)
+    if place.group_type == STREAMS:
+        return _streams_group_info(control, place)
     group = place.node.coordinators.groups.describe(place.group_id)
     return GroupInfo(
         group_id=place.group_id,
@@ -249,6 +262,36 @@ def _share_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
             for member in group.members
         ],
         offsets=offsets,
+    )
+
+
+def _streams_group_info(control: Control, place: _GroupPlace) -> GroupInfo:
+    group = place.node.coordinators.groups.streams_groups.describe(place.group_id)
+    topology = topology_info(group.topology)
+    members: list[MemberInfo] = []
+    for member in group.members:
+        tasks = task_info(member.assignment)
+        info = MemberInfo(
+            member_id=member.member_id,
+            group_instance_id=member.instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host.removeprefix("/"),
+            epoch=member.member_epoch,
+            partitions=input_partitions(tasks.active, topology, control.cluster.image),
+            process_id=member.process_id,
+            tasks=tasks,
+            target_tasks=task_info(member.target_assignment),
+        )
+        members.append(info)
+    return GroupInfo(
+        group_id=place.group_id,
+        type=STREAMS,
+        state=group.group_state,
+        protocol_type=STREAMS,
+        protocol=group.assignor_name or "",
+        members=members,
+        offsets=_offsets_info(control, place),
+        topology=topology,
     )
 
 

@@ -24,7 +24,12 @@ class ConsumedClusterLogs:
 
     def __init__(self, control: Control) -> None:
         """Read the logs of the cluster of control."""
+        self._image = control.cluster.image
         self._logs = ClusterLogs(control.cluster)
+
+    def has_partition(self, topic: str, partition: int) -> bool:
+        """Whether the topic exists and has the partition."""
+        return self._image.has_partition(topic, partition)
 
     def find_ends(self, topic: str, partition: int) -> LogEnds | None:
         """Return the ends of a partition; None for a deleted one, and while all nodes with a replica are down."""

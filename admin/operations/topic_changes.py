@@ -9,9 +9,9 @@ from msgspec import Meta, Struct
 
 from ...broker.config.broker_config import BrokerConfig
 from ...broker.config.config_types import ConfigError
-from ...broker.handlers.topics.create_topics import NOT_GIVEN, create_topics
 from ...broker.handlers.topics.delete_topics import delete_topics
 from ...broker.metadata.topic_config import validate_topic_configs
+from ...broker.requests.topic_creation import NOT_GIVEN, create_topics
 from ...protocol.error_codes import ErrorCode
 from ...protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from ...protocol.messages.delete_topics import DeleteTopicState

@@ -45,6 +45,7 @@ export function groupView(api, actions, journal, id) {
         ["Total lag", totalLagText(group)],
       ]),
       element("h2", {}, countText(group.members.length, "member")),
+      group.topology ? subtopologiesTable(group.topology) : null,
       group.members.length
         ? membersTable(group, (member) => evictMember(actions, id, member, refresh))
         : element("p", { class: "note" }, "Committed offsets stay while the group is empty."),
@@ -68,13 +69,25 @@ export function groupView(api, actions, journal, id) {
 function membersTable(group, evict) {
   const hasEpochs = group.members.some((member) => member.epoch !== null);
   const hasTarget = group.members.some((member) => member.target !== null);
-  const heads = ["Member", "Client", "Host", "Instance", ...(hasEpochs ? ["Epoch#"] : []), "Assignment", ...(hasTarget ? ["Target"] : []), ""];
+  const hasTasks = group.members.some((member) => member.tasks !== null);
+  const heads = [
+    "Member",
+    "Client",
+    "Host",
+    "Instance",
+    ...(hasEpochs ? ["Epoch#"] : []),
+    ...(hasTasks ? ["Process", "Tasks", "Target tasks"] : []),
+    "Assignment",
+    ...(hasTarget ? ["Target"] : []),
+    "",
+  ];
   return table("Members", heads, group.members, (member) => [
     element("span", { class: "mono" }, member.member_id),
     element("a", { href: addressOf("timeline", `client=${member.client_id}`), "data-key": `client/${member.member_id}` }, member.client_id),
     member.client_host,
     member.group_instance_id ?? "none",
     ...(hasEpochs ? [member.epoch] : []),
+    ...(hasTasks ? [element("span", { class: "mono" }, member.process_id), tasksText(member.tasks), tasksText(member.target_tasks)] : []),
     assignmentText(member.partitions, member.assignment),
     ...(hasTarget ? [assignmentText(member.target, null)] : []),
     button("Evict", () => evict(member), { kind: "quiet", "aria-label": `Evict ${member.member_id}`, "data-key": `evict/${member.member_id}` }),
@@ -86,6 +99,23 @@ function assignmentText(partitions, assignment) {
   if (partitions === null) return assignment === null ? "none" : element("span", { class: "mono" }, assignment.base64 || "none");
   const topics = Object.entries(partitions).filter(([, numbers]) => numbers.length);
   return topics.length ? topics.map(([topic, numbers]) => `${topic}: ${numbers.join(", ")}`).join("; ") : "none";
+}
+
+/** Return the tasks of a member of a streams group, as Kafka Streams names them; the standby and warm-up tasks last. */
+function tasksText(tasks) {
+  const kinds = Object.entries(tasks).map(([kind, bySubtopology]) => {
+    const names = Object.entries(bySubtopology).flatMap(([id, numbers]) => numbers.map((number) => `${id}_${number}`));
+    return names.length ? `${kind === "active" ? "" : `${kind} `}${names.join(", ")}` : null;
+  });
+  return kinds.filter((text) => text !== null).join("; ") || "none";
+}
+
+function subtopologiesTable({ subtopologies }) {
+  const heads = ["Subtopology", "Sources", "Repartition sources", "Repartition sinks", "Changelogs"];
+  return table("Subtopologies", heads, subtopologies, (each) => [
+    each.subtopology_id,
+    ...[each.source_topics, each.repartition_source_topics, each.repartition_sink_topics, each.changelog_topics].map((names) => names.join(", ") || "none"),
+  ]);
 }
 
 function lagTable(rows) {

@@ -229,6 +229,18 @@ _SHARE_GROUP_NAMES = (
     "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
     "record.lock.duration.ms", "session.timeout.ms",
 )  # fmt: skip
+# Read by coordinators/streams/settings.py.
+_STREAMS_GROUP_KEYS = (
+    *(
+        f"group.streams.{bound}{name}"
+        for name in ("assignment.interval.ms", "heartbeat.interval.ms", "session.timeout.ms")
+        for bound in ("", "min.", "max.")
+    ),
+    "group.streams.acceptable.recovery.lag", "group.streams.initial.rebalance.delay.ms", "group.streams.max.size",
+    "group.streams.max.standby.replicas", "group.streams.min.task.offset.interval.ms",
+    "group.streams.num.standby.replicas", "group.streams.rack.aware.assignment.tags",
+    "group.streams.task.offset.interval.ms",
+)  # fmt: skip
 # Read by security/listener_security.py, for all listeners or for one.
 _LISTENER_KEYS = (
     "connections.max.reauth.ms", "sasl.enabled.mechanisms",
@@ -250,6 +262,7 @@ READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "delegation.token.secret.key", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
     *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
+    *_STREAMS_GROUP_KEYS,
     "errors.deadletterqueue.auto.create.topics.enable", "errors.deadletterqueue.topic.name.prefix",
     "controller.listener.names", "group.share.max.share.sessions", "group.share.max.size",
     "offsets.topic.num.partitions", "offsets.topic.replication.factor", "offsets.topic.segment.bytes",

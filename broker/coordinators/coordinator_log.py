@@ -175,6 +175,12 @@ class CoordinatorLog:
         partition = self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
         return partition is not None and partition.is_leader
 
+    def end_offset_of(self, key_text: str) -> int:
+        """Return the end offset of the partition of a group id or transactional id; 0 if this node does not lead it."""
+        topic = self._find_topic()
+        partition = None if topic is None else self._replicas.find_partition(topic.topic_id, self.index_of(key_text))
+        return 0 if partition is None else partition.log.log_end_offset
+
     def _find_topic(self) -> TopicImage | None:
         return self._controller.image.find_topic(INTERNAL_TOPICS[self._type].name)
 

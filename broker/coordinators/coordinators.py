@@ -12,7 +12,7 @@ all of them together take three times as long as the one that a client needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...faults.consumption.events import EndedTransaction, Event
@@ -25,7 +25,7 @@ from ..metadata.metadata_image import (
     TopicImage,
 )
 from ..replica.replica_manager import ReplicaManager
-from . import consumer, group, share, transaction
+from . import consumer, group, share, streams, transaction
 from .coordinator_log import Appended, CoordinatorLog
 from .internal_topics import CoordinatorType, expected_index_of_key
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .share.share_partitions import SharePartitions
     from .share.share_state import ShareStates
     from .share.state_requests import ShareStateRequests
+    from .streams.streams_groups import StreamsGroups
     from .transaction.transaction_coordinator import TransactionCoordinator
 
 
@@ -89,8 +90,7 @@ class Coordinators:
             group.group_settings.GroupSettings.of(self._replicas.config),
             self._replicas.clock,
             log,
-            partial(self.new_consumer_groups, log),
-            partial(self.new_share_groups, log),
+            self,
         )
 
     def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
@@ -103,6 +103,11 @@ class Coordinators:
         """Create the coordinator of share groups (KIP-932)."""
         topics = consumer.topics.ImageTopics(self._controller.image)
         return share.share_groups.ShareGroups(self._replicas, registry, log, topics, self._share_nodes)
+
+    def new_streams_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> StreamsGroups:
+        """Create the coordinator of streams groups (KIP-1071)."""
+        topics = consumer.topics.ImageTopics(self._controller.image)
+        return streams.streams_groups.StreamsGroups(self._replicas, registry, log, topics)
 
     @cached_property
     def _share_nodes(self) -> ShareNodes:

@@ -29,6 +29,23 @@ def buckets_of_grown(count: int) -> int:
     return buckets
 
 
+def buckets_of_capacity(capacity: int, count: int) -> int:
+    """Return the bucket count of a HashMap that was created with a capacity, after count insertions."""
+    buckets = 1 << max(capacity - 1, 0).bit_length()
+    while count * 4 > buckets * 3:
+        buckets *= 2
+    return buckets
+
+
+def computed_hash_order(names: Collection[str], capacity: int) -> list[str]:
+    """Return the names in the iteration order of a HashMap of this capacity that computeIfAbsent filled one by one.
+
+    It puts a new name before the others of its bucket, and doubles the buckets before it adds to a full table.
+    """
+    buckets = buckets_of_capacity(capacity, len(names) - 1)
+    return in_hash_order(list(names)[::-1], java_string_hash, buckets)
+
+
 def buckets_of_sized(expected: int, count: int) -> int:
     """Return the bucket count of a table after count insertions, created by AssignorHelpers for expected elements."""
     buckets = 1 << (int((expected + 1) / 0.75 + 1) - 1).bit_length()

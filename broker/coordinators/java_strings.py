@@ -1,4 +1,4 @@
-"""Java's length and hash code of a string, on which responses of Kafka depend."""
+"""Java's length, hash code and order of strings, on which responses of Kafka depend."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def java_string_hash(text: str) -> int:
     for position in range(0, len(encoded), 2):
         value = (value * 31 + (encoded[position] << 8 | encoded[position + 1])) & INT32_MASK
     return value - (INT32_MASK + 1) if value & INT32_SIGN else value
+
+
+def java_string_order(text: str) -> bytes:
+    """Return what sorts texts as String.compareTo does: by UTF-16 units."""
+    return text.encode("utf-16-be", "surrogatepass")

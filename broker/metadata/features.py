@@ -53,7 +53,7 @@ def _metadata_version(level_max: int, level_min: int = 7) -> Feature:
     return Feature(METADATA_VERSION, level_min, level_max, level_max)
 
 
-# What a release changed. A broker with ZooKeeper has no features. Groups of Kafka Streams are not served.
+# What a release changed. A broker with ZooKeeper has no features.
 _CHANGES: tuple[tuple[Release, tuple[Feature, ...]], ...] = (
     ((3, 3), (_metadata_version(7, 1),)),
     ((3, 4), (_metadata_version(8, 1),)),
@@ -72,7 +72,7 @@ _CHANGES: tuple[tuple[Release, tuple[Feature, ...]], ...] = (
         ),
     ),
     ((4, 1), (_metadata_version(27), Feature(SHARE_VERSION, 0, 1, 0), Feature(ELR_VERSION, 0, 1, 1))),
-    ((4, 2), (_metadata_version(29), Feature(SHARE_VERSION, 0, 1, 1), Feature(STREAMS_VERSION, 0, 0, 0))),
+    ((4, 2), (_metadata_version(29), Feature(SHARE_VERSION, 0, 1, 1), Feature(STREAMS_VERSION, 0, 1, 1))),
     ((4, 3), (_metadata_version(30),)),
     ((4, 4), (_metadata_version(33), Feature(SHARE_VERSION, 0, 2, 2))),
 )

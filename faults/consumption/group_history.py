@@ -58,6 +58,7 @@ class GroupHistory:
 
     members: the present ones by id. partitions: those that were delivered, committed or assigned.
     shares: the partitions of a share group. share_topics: how many partitions its topics had when it first used them.
+    inputs: the topics that each subtopology of a streams group reads, by its id.
     same_client: groups with a member of the same client, to which the same deliveries are counted.
     recreated_topics: those that were deleted and created again after the group had got records of them.
     """
@@ -75,6 +76,7 @@ class GroupHistory:
         "_turn",
         "generation",
         "had_members",
+        "inputs",
         "members",
         "partitions",
         "recreated_topics",
@@ -92,6 +94,7 @@ class GroupHistory:
         self.recreated_topics: set[str] = set()
         self.shares: dict[TopicPartition, ShareHistory] = {}
         self.share_topics: dict[str, int] = {}
+        self.inputs: Mapping[str, Collection[str]] = {}
         self.had_members = False
         self.generation = -1
         self._former: dict[Membership, Member] = {}

@@ -43,6 +43,10 @@ class ConsumedLogs(Protocol):
         """Return the ends of a partition; None for a deleted one."""
         ...
 
+    def has_partition(self, topic: str, partition: int) -> bool:
+        """Whether the topic exists and has the partition."""
+        ...
+
     def keys(self, topic: str, partition: int, first: int, end: int) -> Steps[list[str]]:
         """Return the keys of the first records from first to before end, without those that the log does not have."""
         ...
@@ -115,7 +119,8 @@ def judge_group(
     recorded: list[_RecordedFact] = []
     left_out = 0
     histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
-        *history.partitions.items(),
+        # A task of a streams group is about one partition of all its topics, of those with fewer partitions too.
+        *(each for each in history.partitions.items() if logs.has_partition(*each[0]) or not each[1].is_untouched),
         *history.shares.items(),
     ]
     for (topic, index), partition in sorted(histories, key=itemgetter(0)):

@@ -1,16 +1,28 @@
-"""The members of classic and consumer groups, from the records of their coordinator."""
+"""The members of classic, consumer and streams groups, from the records of their coordinator.
+
+A member of a streams group has the partitions that are the input of its active tasks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from ...protocol.frames import FrameError
 from ...protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from ...protocol.primitives import Reader
-from ...protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from ...protocol.stored_records.consumer_group_records import ConsumerRecordType, read_consumer_record
 from ...protocol.stored_records.consumer_group_values import CurrentAssignment, MemberMetadata
 from ...protocol.stored_records.group_log_records import GroupMetadataValue, GroupRecordType
+from ...protocol.stored_records.streams_group_records import (
+    StreamsCurrentAssignment,
+    StreamsMemberMetadata,
+    StreamsRecordType,
+    StreamsTopology,
+    input_topics,
+    read_streams_record,
+)
+from ...protocol.stored_records.typed_records import TypedRecord
 from .events import Client
 from .group_history import NO_PARTITIONS, GroupHistory, Member, TopicPartition
 
@@ -19,6 +31,8 @@ CONSUMER_PROTOCOL_TYPE = "consumer"
 # Newer versions only add fields.
 ASSIGNMENT_VERSION_MAX = 3
 _CONSUMER_TYPES = frozenset(ConsumerRecordType)
+_STREAMS_TYPES = frozenset(StreamsRecordType)
+_METADATA_TYPES = (ConsumerRecordType.MEMBER_METADATA, StreamsRecordType.MEMBER_METADATA)
 
 
 class MemberRecords:
@@ -41,7 +55,9 @@ class MemberRecords:
         if record_type == GroupRecordType.GROUP_METADATA:
             self._apply_generation(group, value)
         elif record_type in _CONSUMER_TYPES:
-            self._apply_member(group, ConsumerGroupRecord.read(key, value))
+            self._apply_member(group, read_consumer_record(key, value))
+        elif record_type in _STREAMS_TYPES:
+            self._apply_member(group, read_streams_record(key, value))
 
     def finish(self, group: GroupHistory) -> None:
         """Give the group its members after the records of a change."""
@@ -64,18 +80,23 @@ class MemberRecords:
         group.generation = read.generation
         group.set_members(members, self._request_id, assigns_again=is_new)
 
-    def _apply_member(self, group: GroupHistory, record: ConsumerGroupRecord) -> None:
+    def _apply_member(self, group: GroupHistory, record: TypedRecord) -> None:
         members = dict(group.members) if self._members is None else self._members
-        member_id = record.key.name
+        member_id = record.name
         known = members.get(member_id)
         match record.value:
-            case MemberMetadata() as value:
+            case MemberMetadata() | StreamsMemberMetadata() as value:
                 client = Client(value.client_id, value.client_host.removeprefix("/"))
                 partitions = NO_PARTITIONS if known is None else known.partitions
                 members[member_id] = Member(member_id, client, value.instance_id, partitions)
             case CurrentAssignment() as value if known is not None:
                 members[member_id] = replace(known, partitions=frozenset(self._partitions_of(value)))
-            case None if record.key.record_type is ConsumerRecordType.MEMBER_METADATA:
+            case StreamsCurrentAssignment() as value if known is not None:
+                members[member_id] = replace(known, partitions=frozenset(_inputs_of(value, group.inputs)))
+            case StreamsTopology(topology):
+                group.inputs = {each.subtopology_id: input_topics(each) for each in topology.subtopologies}
+                return
+            case None if record.record_type in _METADATA_TYPES:
                 members.pop(member_id, None)
             case _:
                 return
@@ -88,6 +109,13 @@ class MemberRecords:
                 topic = self._topic_name_of(topic_id)
                 if topic is not None:
                     yield from ((topic, each) for each in epochs)
+
+
+def _inputs_of(assignment: StreamsCurrentAssignment, inputs: Mapping[str, Collection[str]]) -> Iterator[TopicPartition]:
+    """Yield the input of the active tasks that a member has, and of those that it has to revoke."""
+    for tasks in (assignment.assigned, assignment.pending_revocation):
+        for subtopology_id, partition in tasks.active:
+            yield from ((topic, partition) for topic in inputs.get(subtopology_id, ()))
 
 
 def _assigned_in(assignment: bytes) -> Iterator[TopicPartition]:

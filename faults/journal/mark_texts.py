@@ -12,11 +12,14 @@ from ...protocol.shortened_text import shortened
 from ...protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ...protocol.stored_records.group_log_records import GroupRecordType
 from ...protocol.stored_records.share_group_records import ShareRecordType
+from ...protocol.stored_records.streams_group_records import StreamsRecordType
 
 if TYPE_CHECKING:
     from ..consumption.events import GroupRecords
 
-_EPOCH_TYPES = frozenset({int(ConsumerRecordType.GROUP_METADATA), int(ShareRecordType.GROUP_METADATA)})
+_EPOCH_TYPES = frozenset(
+    int(types.GROUP_METADATA) for types in (ConsumerRecordType, ShareRecordType, StreamsRecordType)
+)
 # Since this version, the texts of a classic group's record are compact.
 _FLEXIBLE_SINCE = 4
 

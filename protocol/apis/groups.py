@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..acl_types import AclOperation, ResourceType
 from .api import NEVER_FLEXIBLE, Api, ApiKey, Versions
-from .authorization import CHECKED_BY_HANDLER, DELETE_GROUP, OPEN, READ_GROUP, Authorization
+from .authorization import CHECKED_BY_HANDLER, DELETE_GROUP, READ_GROUP, Authorization
 from .fields import EntryList, ErrorFields, TopicList, partition_errors, partition_list
 
 APIS = (
@@ -114,14 +114,20 @@ APIS = (
     Api(
         ApiKey.STREAMS_GROUP_HEARTBEAT,
         "StreamsGroupHeartbeat",
-        Versions(0, 0, 0, by_release="4.2 0-0"),
-        authorization=OPEN,
+        Versions(0, 1, 0, by_release="4.2 0-0, 4.4 0-1"),
+        authorization=Authorization(whole=(READ_GROUP,)),
     ),
     Api(
         ApiKey.STREAMS_GROUP_DESCRIBE,
         "StreamsGroupDescribe",
-        Versions(0, 0, 0, by_release="4.2 0-0"),
-        authorization=OPEN,
+        Versions(0, 1, 0, by_release="4.2 0-0, 4.4 0-1"),
+        authorization=Authorization(entries=(AclOperation.DESCRIBE, ResourceType.GROUP)),
         entries=EntryList("group_ids", "groups", key="group_id"),
+    ),
+    Api(
+        ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
+        "StreamsGroupTopologyDescriptionUpdate",
+        Versions(0, 0, 0, by_release="4.4 0-0"),
+        authorization=Authorization(whole=(READ_GROUP,)),
     ),
 )

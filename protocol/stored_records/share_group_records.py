@@ -1,7 +1,5 @@
-"""Records of __consumer_offsets for share groups (KIP-932).
+"""Records of __consumer_offsets for share groups (KIP-932). typed_records has what they share with other groups.
 
-A key is the record's type (int16), the group id and, for records of a member, the member id. A value is its version
-(int16, always 0) and its fields.
 Source: GroupCoordinatorRecordHelpers, CoordinatorRecordType and the definitions beside them, Kafka 4.3.0.
 """
 
@@ -9,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from types import MappingProxyType
 from typing import Self
 
-from ..frames import FrameError
 from ..primitives import INT32, Reader, Writer
 from .consumer_group_values import NO_PARTITIONS, Partitions, TargetAssignment, TargetAssignmentMetadata
+from .typed_records import TypedRecord, TypedRecordType
 
-_VALUE_VERSION = 0
 _TOPIC_BYTES_MIN = 18
 
 
-class ShareRecordType(IntEnum):
+class ShareRecordType(TypedRecordType):
     """The type of a record, as the log stores it."""
 
     MEMBER_METADATA = 10
@@ -31,15 +27,6 @@ class ShareRecordType(IntEnum):
     CURRENT_MEMBER_ASSIGNMENT = 14
     # The partitions that have a state in the share coordinator.
     STATE_PARTITION_METADATA = 15
-
-
-_MEMBER_TYPES = frozenset(
-    {
-        ShareRecordType.MEMBER_METADATA,
-        ShareRecordType.TARGET_ASSIGNMENT_MEMBER,
-        ShareRecordType.CURRENT_MEMBER_ASSIGNMENT,
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,47 +180,6 @@ _READERS: Mapping[ShareRecordType, Callable[[Reader], ShareRecordValue]] = Mappi
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShareGroupRecord:
-    """A record; a value of None is a tombstone. member_id: "" for records of the group."""
-
-    record_type: ShareRecordType
-    group_id: str
-    member_id: str = ""
-    value: ShareRecordValue | None = None
-
-    @classmethod
-    def read(cls, key: bytes, value: bytes | None) -> Self:
-        """Read a record of one of the types. Raises FrameError."""
-        reader = Reader(key)
-        number = reader.int16()
-        if number not in list(ShareRecordType):
-            raise FrameError(f"a key of type {number} is not one of a share group")
-        record_type = ShareRecordType(number)
-        group_id = reader.string()
-        member_id = reader.string() if record_type in _MEMBER_TYPES else ""
-        if value is None:
-            return cls(record_type, group_id, member_id)
-        reader = Reader(value)
-        version = reader.int16()
-        if version != _VALUE_VERSION:
-            raise FrameError(f"a value of version {version}; only version {_VALUE_VERSION} can be read")
-        return cls(record_type, group_id, member_id, _READERS[record_type](reader))
-
-    def encode_key(self) -> bytes:
-        """Return the key. Raises ValueError for a value that does not fit its field."""
-        writer = Writer()
-        writer.int16(self.record_type)
-        writer.string(self.group_id)
-        if self.record_type in _MEMBER_TYPES:
-            writer.string(self.member_id)
-        return writer.getvalue()
-
-    def encode_value(self) -> bytes | None:
-        """Return the value. Raises ValueError for a value that does not fit its field."""
-        if self.value is None:
-            return None
-        writer = Writer()
-        writer.int16(_VALUE_VERSION)
-        self.value.write(writer)
-        return writer.getvalue()
+def read_share_record(key: bytes, value: bytes | None) -> TypedRecord:
+    """Read a record of a share group. Raises FrameError."""
+    return TypedRecord.read(key, value, _READERS)

@@ -189,21 +189,22 @@ def _shut_down_node(broker: Broker, held: HeldRequestInfo) -> None:
     broker.stop_node(held.node)
 
 
+_MODERN_HEARTBEATS = ("ConsumerGroupHeartbeat", "StreamsGroupHeartbeat")
 _OF_NODES = ("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit", "Fetch", "JoinGroup", "Heartbeat")
 _OF_MEMBERS = (
     *("Produce", "TxnOffsetCommit", "OffsetCommit", "Fetch"),
-    *("SyncGroup", "Heartbeat", "ConsumerGroupHeartbeat"),
+    *("SyncGroup", "Heartbeat", *_MODERN_HEARTBEATS),
 )
 _OF_TRANSACTIONS = ("Produce", "EndTxn", "TxnOffsetCommit", "AddPartitionsToTxn", "AddOffsetsToTxn")
 CHANGES: Mapping[str, Change] = {
     "producers expired": Change(("Produce",), _expire_producers, is_paired=False),
     "producers fenced": Change(_OF_TRANSACTIONS, _fence_producers, users=("EndTxn",)),
-    "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", "ConsumerGroupHeartbeat")),
+    "members expired": Change(_OF_MEMBERS, _expire_members, users=("JoinGroup", *_MODERN_HEARTBEATS)),
     "transactions expired": Change(_OF_TRANSACTIONS, _expire_transactions, users=("EndTxn",)),
     "broker down for an hour": Change(
         tuple(dict.fromkeys((*_OF_MEMBERS, *_OF_TRANSACTIONS))),
         _stop_for_an_hour,
-        users=("EndTxn", "JoinGroup", "ConsumerGroupHeartbeat"),
+        users=("EndTxn", "JoinGroup", *_MODERN_HEARTBEATS),
     ),
     "partition without a leader": Change(("Produce", "Fetch"), _remove_leaders, undo=_restore_leaders),
     "topic deleted": Change(("Produce",), _delete_topics, is_paired=False, loses_topics=True),

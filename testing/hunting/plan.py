@@ -33,7 +33,7 @@ from .changes import CHANGES
 CHANGING = (
     *("Produce", "EndTxn", "TxnOffsetCommit", "OffsetCommit"),
     *("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "JoinGroup", "SyncGroup", "Heartbeat"),
-    *("ConsumerGroupHeartbeat", "LeaveGroup", "CreateTopics", "DeleteRecords"),
+    *("ConsumerGroupHeartbeat", "StreamsGroupHeartbeat", "LeaveGroup", "CreateTopics", "DeleteRecords"),
 )
 ASKING = ("Fetch", "OffsetFetch", "FindCoordinator", "ListOffsets", "Metadata", "ApiVersions")
 RANKS = {api: rank for rank, api in enumerate((*CHANGING, *ASKING))}

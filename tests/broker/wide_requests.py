@@ -15,6 +15,7 @@ from fauxka.protocol.fetch_codec import FETCH_PARTITIONS_MAX
 from fauxka.protocol.frames import REQUEST_ELEMENTS_MAX
 from fauxka.protocol.message import Message
 from fauxka.protocol.message_types import request_type
+from fauxka.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from fauxka.protocol.primitives import INT32, ZERO_UUID
 
 from ..messages import is_message_class, replaced
@@ -34,6 +35,8 @@ _DIGITS = 7
 _TEXT = f"name-%0{_DIGITS}d"
 # Bytes of the indexes that elements without a name have.
 _INDEX_BYTES = 3
+# How the names of lists end whose numbers are not int32: acknowledge types, and indexes of topics.
+_SHORT_LISTS = ("_types", "_topics", "_regex")
 # A topic, READ and ALLOW: an ACL or a filter with an unknown word ends the connection.
 _OF_ACLS = {"resource_type": 2, "resource_type_filter": 2, "operation": 3, "permission_type": 3, "principal": "User:a"}
 
@@ -64,7 +67,7 @@ class WideRequest:
         """Return how many elements the list may have."""
         limit = FETCH_PARTITIONS_MAX if self.api.key is ApiKey.FETCH else REQUEST_ELEMENTS_MAX
         # The lists around it have one each.
-        return limit - self.path.count(".")
+        return limit - _lists_around(request_type(self.api), self.path.split("."))
 
     def frame(self, count: int, topic: str) -> bytes:
         """Return the request with count different elements in the list. topic: the name of every list around it.
@@ -104,20 +107,37 @@ def wide_requests() -> tuple[WideRequest, ...]:
 def _paths(message: type[Message], prefix: str) -> Iterator[str]:
     for name in message.__slots__:
         element = _element_type(message, name)
-        if element is None:
-            continue
-        yield prefix + name
-        if is_message_class(element):
-            yield from _paths(element, f"{prefix}{name}.")
+        if element is not None:
+            yield prefix + name
+        part = element or _struct_type(message, name)
+        if is_message_class(part):
+            yield from _paths(part, f"{prefix}{name}.")
+
+
+def _lists_around(message: type[Message], path: list[str]) -> int:
+    """Return how many lists the path leads through before its last one."""
+    if len(path) == 1:
+        return 0
+    element = _element_type(message, path[0])
+    part = element or _struct_type(message, path[0])
+    assert is_message_class(part), f"{path} leads through messages"
+    return (element is not None) + _lists_around(part, path[1:])
 
 
 def _element_type(message: type[Message], name: str) -> object | None:
-    hint = cast(object, get_type_hints(message)[name])
-    parts: tuple[object, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    for part in parts:
+    for part in _types(message, name):
         if get_origin(part) is list:
             return cast("tuple[object]", get_args(part))[0]
     return None
+
+
+def _struct_type(message: type[Message], name: str) -> object | None:
+    return next((part for part in _types(message, name) if is_message_class(part)), None)
+
+
+def _types(message: type[Message], name: str) -> tuple[object, ...]:
+    hint = cast(object, get_type_hints(message)[name])
+    return get_args(hint) if isinstance(hint, UnionType) else (hint,)
 
 
 def _copies(first: bytes, second: bytes, count: int, *, is_cyclic: bool) -> Iterator[bytes]:
@@ -146,11 +166,15 @@ def _fill(message: type[Message], path: list[str], indexes: range, topic: str) -
     if hasattr(filled, "acks"):
         # With its default, 0, there is no answer.
         filled = replaced(filled, acks=ALL_REPLICAS)
+    if isinstance(filled, StreamsGroupHeartbeatRequest):
+        filled = replaced(filled, rebalance_timeout_ms=1000, active_tasks=[], standby_tasks=[], warmup_tasks=[])
     name = path[0]
     element = _element_type(message, name)
+    part = element or _struct_type(message, name)
     if len(path) > 1:
-        assert is_message_class(element), f"{path} leads through messages"
-        setattr(filled, name, [_fill(element, path[1:], indexes, topic)])
+        assert is_message_class(part), f"{path} leads through messages"
+        inner = _fill(part, path[1:], indexes, topic)
+        setattr(filled, name, inner if element is None else [inner])
     else:
         setattr(filled, name, [_element(name, element, index) for index in indexes])
     return filled
@@ -166,8 +190,7 @@ def _element(name: str, element: object, index: int) -> object:
     """Return an element that differs from those of other indexes, as far as its type allows."""
     if not is_message_class(element):
         if element is int:
-            # Some are bytes, such as acknowledge types.
-            return index % 100 if name.endswith("_types") else index
+            return index % 100 if name.endswith(_SHORT_LISTS) else index
         return _TEXT % index if element is str else index.to_bytes(len(ZERO_UUID))
     message = element()
     for slot in message.__slots__:

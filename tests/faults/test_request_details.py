@@ -15,6 +15,7 @@ from fauxka.faults.journal.details.models import (
     AcknowledgedRange,
     AcquiredRange,
     GroupMember,
+    MemberTasks,
     RequestDetails,
     TopicPartitions,
 )
@@ -26,7 +27,14 @@ from fauxka.protocol.codec_messages import Response
 from fauxka.protocol.errors.response_frames import encode_response_frame
 from fauxka.protocol.fetch_codec import FetchedPartition, FetchPartition, FetchRequest, FetchResults
 from fauxka.protocol.message import Message
-from fauxka.protocol.messages import consumer_group_heartbeat, join_group, leave_group, share_fetch, sync_group
+from fauxka.protocol.messages import (
+    consumer_group_heartbeat,
+    join_group,
+    leave_group,
+    share_fetch,
+    streams_group_heartbeat,
+    sync_group,
+)
 from fauxka.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
 from fauxka.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -328,6 +336,31 @@ def test_heartbeat_has_epochs_and_partitions_by_topic_id() -> None:
     assert (member.epoch, member.new_epoch, member.group_instance_id) == (4, 5, "static-1")
     assert member.owned == [TopicPartitions(topic="orders", partitions=[0])]
     assert member.assignment == [TopicPartitions(topic="orders", partitions=[0, 1])]
+
+
+def test_heartbeat_of_a_streams_group_has_tasks_and_what_keeps_the_application_from_running() -> None:
+    def tasks(*partitions: int) -> list[streams_group_heartbeat.TaskIds]:
+        return [streams_group_heartbeat.TaskIds(subtopology_id="0", partitions=list(partitions))]
+
+    request = streams_group_heartbeat.StreamsGroupHeartbeatRequest(
+        group_id="counters", member_id="m-1", member_epoch=4, active_tasks=tasks(0), standby_tasks=[], warmup_tasks=[]
+    )
+    response = streams_group_heartbeat.StreamsGroupHeartbeatResponse(
+        member_id="m-1",
+        member_epoch=5,
+        status=[streams_group_heartbeat.Status(status_code=5, status_detail="Assignment delayed.")],
+        active_tasks=tasks(0, 1),
+        standby_tasks=tasks(2),
+        warmup_tasks=[],
+    )
+
+    member = recorded(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request, response).entry.member
+
+    assert member is not None
+    assert (member.epoch, member.new_epoch) == (4, 5)
+    assert member.owned_tasks == MemberTasks(active={"0": [0]})
+    assert member.tasks == MemberTasks(active={"0": [0, 1]}, standby={"0": [2]})
+    assert member.statuses == ["ASSIGNMENT_DELAYED: Assignment delayed."]
 
 
 def share(records: bytes) -> JournalEntry:

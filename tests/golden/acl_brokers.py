@@ -32,6 +32,7 @@ CONFIG = {
     # The first assignment of a group at once.
     "group.share.assignment.interval.ms": "0",
     "group.consumer.assignment.interval.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
     "share.coordinator.state.topic.num.partitions": "1",
     # Without SASL a client and a broker are User:ANONYMOUS.
     "super.users": "User:admin;User:ANONYMOUS",

@@ -1,8 +1,7 @@
 """UpdateFeatures, every version, and the features in ApiVersions after it:
 python -m tests.golden.capture_features HOST:PORT.
 
-Needs a fresh broker with default configuration. streams.version is 0 in all cases but one: fauxka does not serve groups
-of Kafka Streams.
+Needs a fresh broker with default configuration.
 """
 
 from fauxka.protocol.messages import (
@@ -34,12 +33,18 @@ LEVELS = {
     "kraft.version": 0,
     "metadata.version": 30,
     "share.version": 1,
-    "streams.version": 0,
+    "streams.version": 1,
     "transaction.version": 2,
     "eligible.leader.replicas.version": 1,
 }
 # The features that can be downgraded.
-REVERSIBLE = ("group.version", "share.version", "transaction.version", "eligible.leader.replicas.version")
+REVERSIBLE = (
+    "group.version",
+    "share.version",
+    "streams.version",
+    "transaction.version",
+    "eligible.leader.replicas.version",
+)
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 BROKER_RESOURCE = 4
 SET, DELETE = 0, 1
@@ -47,7 +52,6 @@ SET, DELETE = 0, 1
 
 def capture(recorder: Recorder) -> None:
     """Record every case."""
-    recorder.call(updating(("streams.version", 0, SAFE_DOWNGRADE)), 1)
     _finalized(recorder, "at first")
     _same_levels(recorder)
     _wrong_levels(recorder)
@@ -63,7 +67,6 @@ def capture(recorder: Recorder) -> None:
     _group_apis(recorder)
     _eligible_leader_replicas(recorder)
     _kraft_version(recorder)
-    recorder.case("streams.version to 1", 2, updating(("streams.version", 1)))
 
 
 def updating(
@@ -102,9 +105,7 @@ def _same_levels(recorder: Recorder) -> None:
 
 
 def wrong_levels(feature: str) -> list[int]:
-    """Return levels that Kafka does not have. Of streams.version fauxka has fewer, which the message names."""
-    if feature == "streams.version":
-        return [-1, -32768]
+    """Return levels that Kafka does not have."""
     above = LEVELS[feature] + (2 if feature == "kraft.version" else 1)
     return [above, 100, -1, 32767, -32768]
 
@@ -187,7 +188,7 @@ def _validated(recorder: Recorder) -> None:
     recorder.case("validated: metadata.version and transaction.version", 2, both)
     every = [(feature, 0, UNSAFE_DOWNGRADE) for feature in REVERSIBLE]
     for level in (7, 19, 22, 25, 29):
-        request = updating(*every, ("streams.version", 0, 3), ("metadata.version", level, 3), validate_only=True)
+        request = updating(*every, ("metadata.version", level, 3), validate_only=True)
         recorder.case(f"validated: all to 0, metadata.version {level}", 2, request)
 
 

@@ -1,13 +1,12 @@
 """ApiVersions v5 of clients that expect another cluster or node (KIP-1242):
 python -m tests.golden.capture_misrouting HOST:PORT.
 
-Needs a fresh Kafka 4.4 with node id 1. streams.version is 0: fauxka does not serve groups of Kafka Streams.
+Needs a fresh Kafka 4.4 with node id 1.
 """
 
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 
-from .capture_features import SAFE_DOWNGRADE, updating
 from .capture_recorder import Recorder, main
 
 NODE_ID = 1
@@ -17,7 +16,6 @@ VERSION = 5
 
 def capture(recorder: Recorder) -> None:
     """Record every case."""
-    recorder.call(updating(("streams.version", 0, SAFE_DOWNGRADE)), 1)
     cluster_id = recorder.call(DescribeClusterRequest(), 2, DescribeClusterResponse).cluster_id
     cluster_ids = {
         "no cluster": None,

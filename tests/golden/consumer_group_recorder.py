@@ -22,20 +22,20 @@ from fauxka.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from fauxka.protocol.stored_records.consumer_group_records import (
-    ConsumerGroupRecord,
     ConsumerRecordType,
+    read_consumer_record,
 )
 from fauxka.protocol.stored_records.consumer_group_values import (
     CurrentAssignment,
     GroupMetadata,
     MemberMetadata,
     PartitionEpochs,
-    PartitionMetadata,
     Partitions,
     RegularExpression,
     TargetAssignment,
     TargetAssignmentMetadata,
 )
+from fauxka.protocol.stored_records.typed_records import TypedRecord
 
 from .capture_normal_form import Json
 from .group_recorder import GroupNormalForm, GroupRecorder
@@ -136,26 +136,25 @@ class ConsumerGroupRecorder(GroupRecorder):
         lines: list[Json] = []
         for key, value in stored_records(self.call):
             if int.from_bytes(key[:2]) in list(ConsumerRecordType):
-                record = ConsumerGroupRecord.read(key, value)
-                if record.key.group_id in group_ids:
+                record = read_consumer_record(key, value)
+                if record.group_id in group_ids:
                     lines.append(self._record(record))
-        line = {"case": f"{self.scene}: {case}", "records": _without_hash_order(lines)}
+        line = {"case": f"{self.scene}: {case}", "records": without_hash_order(lines)}
         self._output.write(json.dumps(line, ensure_ascii=False) + "\n")
 
-    def _record(self, record: ConsumerGroupRecord) -> Json:
-        key = record.key
-        line: dict[str, Json] = {"type": key.record_type.name, "group": key.group_id}
-        if key.name:
-            is_member = key.record_type.name.endswith(("MEMBER", "MEMBER_METADATA", "MEMBER_ASSIGNMENT"))
-            line["name"] = self.normal_form.of(key.name, name="member_id" if is_member else "regex")
+    def _record(self, record: TypedRecord) -> Json:
+        line: dict[str, Json] = {"type": record.record_type.name, "group": record.group_id}
+        if record.name:
+            is_member = record.record_type.name.endswith(("MEMBER", "MEMBER_METADATA", "MEMBER_ASSIGNMENT"))
+            line["name"] = self.normal_form.of(record.name, name="member_id" if is_member else "regex")
         return line | {"value": self._value(record)}
 
-    def _value(self, record: ConsumerGroupRecord) -> Json:
+    def _value(self, record: TypedRecord) -> Json:
         match record.value:
             case None:
                 return None
             case TargetAssignmentMetadata(epoch, timestamp):
-                return {"assignment_epoch": epoch, "assignment_timestamp": _moment(timestamp)}
+                return {"assignment_epoch": epoch, "assignment_timestamp": moment(timestamp)}
             case TargetAssignment(partitions):
                 return self._partitions(partitions)
             case CurrentAssignment() as value:
@@ -167,14 +166,14 @@ class ConsumerGroupRecorder(GroupRecorder):
                     "pending_revocation": self._partition_epochs(value.pending_revocation),
                 }
             case RegularExpression(topics, version, timestamp):
-                return {"topics": list(topics), "version": "some" if version else 0, "timestamp": _moment(timestamp)}
+                return {"topics": list(topics), "version": "some" if version else 0, "timestamp": moment(timestamp)}
             case MemberMetadata() as value:
                 return self._member(value)
             case GroupMetadata(epoch, metadata_hash):
                 # What a topic looks like includes its id, which is another one in each run.
                 return {"epoch": epoch, "metadata_hash": "some" if metadata_hash else 0}
-            case PartitionMetadata():
-                raise AssertionError("Kafka writes no such record any more")
+            case _:
+                raise AssertionError(f"Kafka writes no such record any more: {record}")
 
     def _member(self, value: MemberMetadata) -> Json:
         classic: Json = None
@@ -205,7 +204,7 @@ class ConsumerGroupRecorder(GroupRecorder):
         }
 
 
-def _without_hash_order(records: list[Json]) -> list[Json]:
+def without_hash_order(records: list[Json]) -> list[Json]:
     """Return the records with those sorted by member that stand together and come for one member after the other."""
     runs = [list(together) for _, together in itertools.groupby(records, _run_of)]
     return [record for run in runs for record in (sorted(run, key=_name_of) if _run_of(run[0]) else run)]
@@ -224,5 +223,6 @@ def _name_of(record: Json) -> str:
     return str(record.get("name", ""))
 
 
-def _moment(timestamp_ms: int) -> Json:
+def moment(timestamp_ms: int) -> Json:
+    """Return a time as "now" if it is a recent one."""
     return "now" if abs(timestamp_ms - time.time() * 1000) < RECENT_MS else timestamp_ms

@@ -11,12 +11,13 @@ from fauxka.protocol.stored_records.consumer_group_values import Partitions, Tar
 from fauxka.protocol.stored_records.share_group_records import (
     ShareCurrentAssignment,
     ShareGroupMetadata,
-    ShareGroupRecord,
     ShareMemberMetadata,
     ShareRecordType,
     StatePartitionMetadata,
     StateTopic,
+    read_share_record,
 )
+from fauxka.protocol.stored_records.typed_records import TypedRecord
 
 from .capture_normal_form import Json, NormalForm
 from .capture_recorder import Recorder
@@ -54,20 +55,20 @@ def initialized_counts(recorder: Recorder, group_id: str) -> dict[bytes, int]:
     return counts
 
 
-def _records_of(recorder: Recorder, group_id: str) -> Iterator[ShareGroupRecord]:
+def _records_of(recorder: Recorder, group_id: str) -> Iterator[TypedRecord]:
     for key, value in stored_records(recorder.call):
         if int.from_bytes(key[:2]) in list(ShareRecordType):
-            record = ShareGroupRecord.read(key, value)
+            record = read_share_record(key, value)
             if record.group_id == group_id:
                 yield record
 
 
-def _record(recorder: Recorder, record: ShareGroupRecord) -> Json:
+def _record(recorder: Recorder, record: TypedRecord) -> Json:
     name = record.record_type.name
-    return [name, record.member_id, _value(recorder, record)] if record.member_id else [name, _value(recorder, record)]
+    return [name, record.name, _value(recorder, record)] if record.name else [name, _value(recorder, record)]
 
 
-def _value(recorder: Recorder, record: ShareGroupRecord) -> Json:
+def _value(recorder: Recorder, record: TypedRecord) -> Json:
     match record.value:
         case None:
             return None
@@ -88,6 +89,8 @@ def _value(recorder: Recorder, record: ShareGroupRecord) -> Json:
                 "initialized": _topics(recorder, value.initialized),
                 "deleting": [[_id(recorder, topic_id), name] for topic_id, name in sorted(value.deleting)],
             }
+        case _:
+            raise AssertionError(f"not a record of a share group: {record}")
 
 
 def _partitions(recorder: Recorder, partitions: Partitions) -> Json:

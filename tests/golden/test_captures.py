@@ -25,7 +25,6 @@ DIFFERENT = {
         "features after kraft.version 1 and a wrong one": (
             "a request that fails changes no level; Kafka has changed kraft.version before it finds the wrong one"
         ),
-        "streams.version to 1": "groups of Kafka Streams are not served",
     },
     "offsets_by_topic_id": {
         "before there is a coordinator": "the coordinator of a group is there from the start",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fauxka.faults.consumption.judge import LogEnds
 from fauxka.faults.work_steps import Steps
 
-from .consumer_members import GroupMembers, Partition
-from .group_broker import Truth
+from .consumer_members import ASSIGNED_BY_COORDINATOR, GroupMembers, Partition
+from .group_broker import TOPIC, Truth
 from .recorded_broker import PRODUCER
 
 PARTITIONS_MAX = 4
@@ -107,6 +107,10 @@ class ConsumedTopic(GroupMembers):
                 place.truncate(partition.end, unaware_of=unaware_of)
         self.broker.truncate(index, partition.end)
 
+    def has_partition(self, topic: str, partition: int) -> bool:
+        del partition
+        return topic == TOPIC
+
     def find_ends(self, topic: str, partition: int) -> LogEnds:
         del topic
         each = self.partitions[partition]
@@ -151,7 +155,7 @@ class ConsumedTopic(GroupMembers):
             # Its marker would be in the new topic.
             self._end_transaction(open_transaction)
         places = [place for consumer in self.consumers for place in consumer.places.values()]
-        is_noticed = self.protocol == "consumer" or self.random.random() < 0.5
+        is_noticed = self.protocol in ASSIGNED_BY_COORDINATOR or self.random.random() < 0.5
         is_noticed |= any(place.unaware_of or not place.is_settled for place in places)
         self.partitions = [Partition() for _ in self.partitions]
         self.truth.clear()

@@ -10,7 +10,9 @@ from .consumer_place import Place
 from .group_broker import Consumer, GroupBroker
 
 CONSUMERS_MAX = 3
-PROTOCOLS = ("classic", "consumer", "none")
+PROTOCOLS = ("classic", "consumer", "streams", "none")
+# The coordinator assigns the partitions, and its clients name topics by ids.
+ASSIGNED_BY_COORDINATOR = ("consumer", "streams")
 
 
 @dataclass
@@ -59,15 +61,16 @@ class Partition:
 class GroupMembers:
     """The members, and which of them has each partition.
 
-    protocol: "classic"; "consumer" (KIP-848), where only the partitions that move begin anew; or "none" for consumers
-    that take partitions by themselves and commit without being members.
+    protocol: "classic"; "consumer" (KIP-848) or "streams" (KIP-1071), where only the partitions that move begin anew;
+    or "none" for consumers that take partitions by themselves and commit without being members.
     """
 
     broker: GroupBroker
+    protocols: tuple[str, ...] = PROTOCOLS
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.protocol = self.random.choice(PROTOCOLS)
+        self.protocol = self.random.choice(self.protocols)
         self.reads_committed = self.random.random() < 0.5
         self.partitions = [Partition() for _ in range(self.random.choice([1, 2, 3]))]
         self.has_one_client_id = self.random.random() < 0.3
@@ -115,7 +118,7 @@ class GroupMembers:
         self.rebalance()
         again = self._new_consumer(slow.client_id)
         again.connection = slow.connection
-        if self.protocol == "consumer":
+        if self.protocol in ASSIGNED_BY_COORDINATOR:
             # Its client keeps the id.
             again.name = slow.name
         self.consumers.append(again)
@@ -129,7 +132,7 @@ class GroupMembers:
             return
         self.random.shuffle(self.consumers)
         owners = dict(enumerate(self.consumers[index % len(self.consumers)] for index in range(len(self.partitions))))
-        if self.protocol == "consumer":
+        if self.protocol in ASSIGNED_BY_COORDINATOR:
             kept = [index for index, owner in self.owners.items() if owner in self.consumers and index in owners]
             owners |= {index: self.owners[index] for index in kept if self.random.random() < 0.5}
         begun = self._assign(owners, is_new_generation=True)
@@ -161,7 +164,7 @@ class GroupMembers:
             self.owners,
             self.broker.assign(self.consumers, owners, is_new_generation=is_new_generation),
         )
-        keeps = self.protocol == "consumer" or not is_new_generation
+        keeps = self.protocol in ASSIGNED_BY_COORDINATOR or not is_new_generation
         for consumer in self.consumers:
             if self.protocol == "none":
                 self.connections += 1

@@ -14,14 +14,10 @@ from fauxka.faults.consumption.judge import ConsumedLogs, judge_group
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.fetch_codec import FetchedPartition
 from fauxka.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
+from fauxka.protocol.messages.streams_group_heartbeat import Subtopology, Topology
 from fauxka.protocol.primitives import Writer
 from fauxka.protocol.stored_records import consumer_group_values
-from fauxka.protocol.stored_records.consumer_group_records import (
-    ConsumerGroupRecord,
-    ConsumerRecordKey,
-    ConsumerRecordType,
-    ConsumerRecordValue,
-)
+from fauxka.protocol.stored_records.consumer_group_records import ConsumerRecordType
 from fauxka.protocol.stored_records.group_log_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -29,12 +25,26 @@ from fauxka.protocol.stored_records.group_log_records import (
     OffsetCommitKey,
     OffsetCommitValue,
 )
+from fauxka.protocol.stored_records.streams_group_records import (
+    CurrentTasks,
+    StreamsCurrentAssignment,
+    StreamsMemberMetadata,
+    StreamsRecordType,
+    StreamsTopology,
+    Task,
+)
+from fauxka.protocol.stored_records.typed_records import RecordValue, TypedRecord, TypedRecordType
 from fauxka.storage.deleted_records import DeletedRecords, DeletionCause
 
 from ..finished_steps import finished
 from .group_broker import GROUP, TOPIC, Consumer
 
 TOPIC_ID = bytes(range(16))
+SUBTOPOLOGY = "0"
+# The second topic does not exist.
+TOPOLOGY = StreamsTopology(
+    Topology(subtopologies=[Subtopology(subtopology_id=SUBTOPOLOGY, source_topics=[TOPIC, f"{TOPIC}-of-today"])])
+)
 PRODUCER = 7
 # Of fetches whose response is written later than others.
 LATE_SHARE = 0.3
@@ -56,7 +66,7 @@ class FakeRequest:
 
 
 class RecordedBroker:
-    """protocol: "classic", "consumer" (KIP-848) or "none" for consumers without a subscription."""
+    """protocol: as that of GroupMembers."""
 
     def __init__(self, random: Random, protocol: str, logs: ConsumedLogs, *, reads_committed: bool) -> None:
         self.recorder = ConsumptionRecorder({TOPIC_ID: TOPIC}.get, lambda: self._request_id)
@@ -64,7 +74,7 @@ class RecordedBroker:
         self._protocol = protocol
         self._logs = logs
         self._aborted_transactions: list[tuple[int, int]] | None = [] if reads_committed else None
-        self._topic_key = TOPIC_ID if protocol == "consumer" else TOPIC.encode()
+        self._topic_key = TOPIC_ID if protocol in ("consumer", "streams") else TOPIC.encode()
         self._connections: dict[int, FakeConnection] = {}
         self._members: dict[str, Consumer] = {}
         self._request_id = self._generation = self._names = 0
@@ -113,6 +123,8 @@ class RecordedBroker:
             self._append(self._generation_record(consumers, owners))
         elif self._protocol == "consumer":
             self._append(*self._member_records(consumers, owners))
+        elif self._protocol == "streams":
+            self._append(*self._streams_records(consumers, owners))
         self._members = {each.name: each for each in consumers}
         return dict(owners)
 
@@ -163,6 +175,24 @@ class RecordedBroker:
                 assigned={TOPIC_ID: epochs} if epochs else consumer_group_values.NO_PARTITION_EPOCHS,
             )
             records.append(_member_record(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, each.name, assignment))
+        return records
+
+    def _streams_records(self, consumers: Sequence[Consumer], owners: Mapping[int, Consumer]) -> list[Record]:
+        names = {each.name for each in consumers}
+        gone = [name for name in self._members if name not in names]
+        records = [_member_record(StreamsRecordType.MEMBER_METADATA, name, None) for name in gone]
+        records.append(_member_record(StreamsRecordType.TOPOLOGY, "", TOPOLOGY))
+        for each in consumers:
+            if each.name not in self._members:
+                metadata = StreamsMemberMetadata(
+                    instance_id=each.instance, client_id=each.client_id, client_host="/127.0.0.1"
+                )
+                records.append(_member_record(StreamsRecordType.MEMBER_METADATA, each.name, metadata))
+            tasks = {Task(SUBTOPOLOGY, index): 1 for index in _indexes_of(each, owners)}
+            assignment = StreamsCurrentAssignment(
+                member_epoch=2, previous_member_epoch=1, state=0, assigned=CurrentTasks(tasks)
+            )
+            records.append(_member_record(StreamsRecordType.CURRENT_MEMBER_ASSIGNMENT, each.name, assignment))
         return records
 
     # -- fetches
@@ -261,9 +291,9 @@ def _indexes_of(consumer: Consumer, owners: Mapping[int, Consumer]) -> list[int]
     return [index for index, owner in owners.items() if owner is consumer]
 
 
-def _member_record(record_type: ConsumerRecordType, name: str, value: ConsumerRecordValue | None) -> Record:
-    record = ConsumerGroupRecord(ConsumerRecordKey(record_type, GROUP, name), value)
-    return record.key.encode(), record.encode_value()
+def _member_record(record_type: TypedRecordType, name: str, value: RecordValue | None) -> Record:
+    record = TypedRecord(record_type, GROUP, name, value)
+    return record.encode_key(), record.encode_value()
 
 
 def _offset_record(index: int, offset: int) -> Record:

@@ -14,6 +14,8 @@ class WireModel(ConsumerModel):
     """A run in a broker of two nodes, which is reset before."""
 
     broker: WireBroker
+    # Members of a streams group are in tests of its coordinator.
+    protocols = ("classic", "consumer", "none")
 
     def __init__(self, seed: int, broker: Broker) -> None:
         self._real_broker = broker

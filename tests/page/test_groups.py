@@ -15,6 +15,7 @@ from ..broker.topic_client import TOPIC
 from ..serving_process import Serving
 from ..wire.message_client import MessageClient
 from ..wire.share_member import ACCEPT, RELEASE, ShareMember
+from ..wire.streams_member import beat
 
 pytestmark = pytest.mark.page
 
@@ -177,6 +178,26 @@ def test_share_group_has_its_member_with_its_epoch(page: Page, broker: Serving) 
         member = page.get_by_role("region", name="Members").get_by_role("row").nth(1)
         expect(member.get_by_role("rowheader")).to_have_text("one")
         expect(member.get_by_role("cell").nth(3)).to_have_text("2")
+
+
+def test_streams_group_has_its_subtopologies_and_the_tasks_of_its_members(
+    page: Page, broker: Serving, admin: AdminClient
+) -> None:
+    admin.post("/v1/topics", {"name": "orders", "partitions": 2})
+    joined = beat(broker.bootstrap, "one", 0)
+    # The first assignment of a group waits for more members.
+    admin.post("/v1/clock", {"advance_ms": 5000})
+    beat(broker.bootstrap, "one", joined.member_epoch)
+    page.get_by_role("link", name="Groups").click()
+    expect(row(page, "app").get_by_role("cell").first).to_have_text("streams")
+    page.get_by_role("link", name="app").click()
+
+    subtopology = page.get_by_role("region", name="Subtopologies").get_by_role("row").nth(1)
+    expect(subtopology.get_by_role("cell")).to_have_text(["orders", "none", "none", "app-changelog"])
+    member = page.get_by_role("region", name="Members").get_by_role("row").nth(1)
+    expect(member.get_by_role("rowheader")).to_have_text("one")
+    expect(member).to_contain_text("process-one")
+    expect(member).to_contain_text("0_0, 0_1")
 
 
 def test_verdict_on_a_share_group_has_its_counts(page: Page, broker: Serving, admin: AdminClient) -> None:

@@ -17,6 +17,7 @@ from kio.static.primitive import i32Timedelta, i64, i64Timedelta
 
 from fauxka.protocol.message import Message
 from fauxka.protocol.primitives import ZERO_UUID
+from tools.message_generator.kafka_4_4 import NEW_VERSIONS, NewVersion
 
 from ..messages import is_message_class
 
@@ -26,6 +27,9 @@ EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 INT64_MILLISECONDS_MAX = 2**46
 YEAR_2200_MS = 7_258_118_400_000
 NO_TIMESTAMP = -1
+
+# A message without a version that kio does not define.
+UNCHANGED = NewVersion(number=0)
 
 TEXTS = st.text(max_size=6)
 
@@ -91,10 +95,12 @@ def _without_none(annotation: object) -> tuple[object, bool]:
 def as_message(entity: Any, message_class: type[Message]) -> Message:
     """Return a generated message with the values of the entity, and defaults for fields of other versions."""
     types = typing.get_type_hints(message_class)
+    renamed = NEW_VERSIONS.get(message_class.__name__, UNCHANGED).renamed
     values: dict[str, object] = {}
     for field in dataclasses.fields(entity):
         kafka_type = field.metadata.get("kafka_type", "")
-        name = f"{field.name}_ms" if kafka_type.startswith(("timedelta", "datetime")) else field.name
+        unit = "_ms" if kafka_type.startswith(("timedelta", "datetime")) else ""
+        name = renamed.get(field.name, field.name) + unit
         value = getattr(entity, field.name)
         is_null_array = value is None and _is_array(types[name])
         values[name] = None if is_null_array else _our_value(value, kafka_type, _nested_class(types[name]))

@@ -19,7 +19,7 @@ from .message_catalog import MESSAGE_VERSIONS, MessageVersion
 # The newest release whose messages kio has. Those of a later one are compared with Kafka's: test_messages_of_kafka.py.
 NEWEST_OF_KIO: Release = (4, 3)
 # The APIs of Kafka 4.4 and their error codes that kio does not have.
-APIS_OF_4_4 = {94: "unregister_controller"}
+APIS_OF_4_4 = {93: "streams_group_topology_description_update", 94: "unregister_controller"}
 # The APIs that Kafka 4.0 dropped.
 APIS_OF_3_9 = {4: "leader_and_isr", 5: "stop_replica", 6: "update_metadata", 7: "controlled_shutdown"}
 ERRORS_OF_4_4 = {

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from fauxka.protocol.api_keys import APIS, ApiKey
+from fauxka.protocol.api_keys import APIS
 from fauxka.protocol.apis.api import Release
 from tools.message_generator.definitions import MessageField, MessageStruct, Primitive
 from tools.message_generator.kio_source import messages_of
@@ -24,8 +24,6 @@ pytestmark = pytest.mark.reference
 # A version of Kafka, and its release.
 NEWEST = (4, 4)
 RELEASES = {"4.4.0": NEWEST, "3.9.1": (3, 9)}
-# Groups of Kafka Streams are not served: these have the messages of Kafka 4.3.
-LEFT_OUT = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
 # Kafka 4.4 has renamed this field in all versions; its meaning is the same.
 OLD_NAMES = {("TxnOffsetCommitRequest", "generation_id_or_member_epoch"): "generation_id"}
 LAST_VERSION = 2**15 - 1
@@ -44,11 +42,7 @@ def _messages(jar: ZipFile, release: Release) -> Iterator[tuple[str, tuple[Messa
     """Yield the messages of the newest release; of an earlier one those with versions that the newest lacks."""
     for api in APIS.values():
         versions = api.versions.advertised_in(release)
-        if (
-            not versions
-            or api.key in LEFT_OUT
-            or (release != NEWEST and versions[0] == api.versions.in_release(NEWEST)[0])
-        ):
+        if not versions or (release != NEWEST and versions[0] == api.versions.in_release(NEWEST)[0]):
             continue
         for message in messages_of(api.module):
             text = jar.read(f"common/message/{message.struct.name}.json").decode()

@@ -70,6 +70,7 @@ WITHOUT_TOPIC_ERRORS = {
     "ShareGroupHeartbeat",
     "StreamsGroupDescribe",
     "StreamsGroupHeartbeat",
+    "StreamsGroupTopologyDescriptionUpdate",
     "SyncGroup",
     "UnregisterBroker",
     "UnregisterController",

@@ -19,9 +19,9 @@ from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
-from .coordinator_result import GroupChange
 from .embedded_protocol import by_topic_id, encode_assignment
 from .group import PROTOCOL_TYPE
+from .group_change import ConsumerGroupChange
 from .heartbeats import check_room
 from .member import LEAVE_EPOCH, NO_REGEX, ConsumerMember, MemberState, without_epochs
 from .members import Caller, known_static_member, member_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ....protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
     from ....protocol.messages.sync_group import SyncGroupRequest
     from ..group.group_join import JoinAttempt
-    from .coordinator_result import ConsumerGroupStore
     from .group import ConsumerGroup
+    from .group_change import ConsumerGroupStore
     from .member_update import MemberUpdate
     from .members import Fencing
     from .migration import Downgrade
@@ -85,7 +85,7 @@ class ClassicMembers:
         if not request.member_id and request.group_instance_id is None and attempt.requires_known_member_id:
             return JoinGroupResponse(member_id=member_id, error_code=ErrorCode.MEMBER_ID_REQUIRED, protocol_name=None)
         subscription = _subscription(attempt)
-        change = GroupChange(group)
+        change = ConsumerGroupChange(group)
         caller = Caller(
             member_id=member_id,
             member_epoch=LEAVE_EPOCH,
@@ -107,7 +107,7 @@ class ClassicMembers:
 
     def _join(
         self,
-        change: GroupChange,
+        change: ConsumerGroupChange,
         member: ConsumerMember,
         updated: ConsumerMember,
         subscription: ConsumerProtocolSubscription,

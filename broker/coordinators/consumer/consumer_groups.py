@@ -17,10 +17,12 @@ from ....protocol.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
+from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import Partitions, RegularExpression
+from ....protocol.stored_records.typed_records import TypedRecord
 from .classic_members import ClassicMembers
-from .coordinator_result import ConsumerGroupStore, GroupChange
+from .group import ConsumerGroup
+from .group_change import ConsumerGroupChange, ConsumerGroupStore
 from .heartbeats import Client, Heartbeats
 from .member import merged, without_epochs
 from .member_update import MemberUpdate
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from ..group.group_join import JoinAttempt
     from ..group.group_registry import GroupRegistry
     from ..group.rebalance import Rebalance
-    from .group import ConsumerGroup
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
     from .topics import GroupTopics
@@ -70,7 +71,7 @@ class ConsumerGroups:
         """registry: the groups of all types. rebalance: continues with groups that were downgraded."""
         self._settings = settings
         self._topics = topics
-        self._store = ConsumerGroupStore(registry, log)
+        self._store = ConsumerGroupStore(registry, log, ConsumerGroup, "consumer")
         self._sessions = MemberSessions(settings, self._fence)
         downgrade = Downgrade(self._store, settings, topics, rebalance)
         self._fencing = Fencing(self._store, topics, self._sessions, downgrade)
@@ -144,16 +145,16 @@ class ConsumerGroups:
     def bump_epoch(self, group_id: str) -> None:
         """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
         group = self._store.group_of(group_id)
-        change = GroupChange(group)
+        change = ConsumerGroupChange(group)
         topics_hash = metadata_hash(group.subscriptions.topic_names, self._topics)
-        change.add(group_record(group_id, group.group_epoch + 1, topics_hash))
+        change.add_records(group_record(group_id, group.group_epoch + 1, topics_hash))
         self._store.commit(change)
 
     # -- at start-up
 
-    def replay(self, record: ConsumerGroupRecord) -> None:
+    def replay(self, record: TypedRecord) -> None:
         """Apply a record of the log."""
-        self._store.replay(record)
+        self._store.replay(record, ConsumerRecordType.GROUP_METADATA)
         if isinstance(record.value, RegularExpression):
             self._topics.continue_after(record.value.version)
 

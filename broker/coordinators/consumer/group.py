@@ -11,20 +11,23 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
-from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import (
     NO_PARTITIONS,
     CurrentAssignment,
     GroupMetadata,
     MemberMetadata,
+    PartitionMetadata,
     Partitions,
     RegularExpression,
     TargetAssignment,
     TargetAssignmentMetadata,
 )
+from ....protocol.stored_records.typed_records import TypedRecord
 from ..group.group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
+from ..group.typed_groups import encoded
 from .member import ConsumerMember, MemberState, check_offset_commit, check_offset_fetch, is_anonymous_transaction
-from .records import group_tombstones, state_records
+from .records import group_tombstones
 from .subscriptions import Subscriptions
 
 if TYPE_CHECKING:
@@ -225,7 +228,7 @@ class ConsumerGroup:
 
     def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the tombstones that delete the group."""
-        return state_records(group_tombstones(self.group_id, self.members, self.resolved_regexes))
+        return encoded(group_tombstones(self.group_id, self.members, self.resolved_regexes))
 
     def close(self) -> None:
         """Cancel all timers."""
@@ -236,9 +239,15 @@ class ConsumerGroup:
 
     # -- records
 
-    def apply(self, record: ConsumerGroupRecord) -> None:
+    def apply(self, record: TypedRecord) -> None:
         """Apply a record. The caller handles the tombstone of the group itself."""
-        name = record.key.name
+        if record.value is None:
+            self._apply_tombstone(record)
+        else:
+            self._apply_value(record)
+
+    def _apply_value(self, record: TypedRecord) -> None:
+        name = record.name
         match record.value:
             case GroupMetadata() as value:
                 self.group_epoch = value.epoch
@@ -255,14 +264,14 @@ class ConsumerGroup:
             case RegularExpression() as value:
                 self.resolved_regexes[name] = value
                 self._subscriptions = None
-            case None:
-                self._apply_tombstone(record)
-            case _:
+            case PartitionMetadata():
                 self.has_partition_metadata = True
+            case _:
+                raise AssertionError(f"not a record of a consumer group: {record}")
 
-    def _apply_tombstone(self, record: ConsumerGroupRecord) -> None:
-        name = record.key.name
-        match record.key.record_type:
+    def _apply_tombstone(self, record: TypedRecord) -> None:
+        name = record.name
+        match record.record_type:
             case ConsumerRecordType.MEMBER_METADATA:
                 self._remove(name)
             case ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT:
@@ -277,7 +286,7 @@ class ConsumerGroup:
                 self._subscriptions = None
             case ConsumerRecordType.PARTITION_METADATA:
                 self.has_partition_metadata = False
-            case ConsumerRecordType.GROUP_METADATA:
+            case _:
                 raise AssertionError(f"the tombstone of group {self.group_id} is not for the group")
 
     def _member_or_new(self, member_id: str) -> ConsumerMember:

@@ -25,8 +25,8 @@ from .regex_refresh import RegexUpdate
 from .target_assignment import UpdatedMembers
 
 if TYPE_CHECKING:
-    from .coordinator_result import ConsumerGroupStore, GroupChange, MayDescribe
     from .group import ConsumerGroup
+    from .group_change import ConsumerGroupChange, ConsumerGroupStore, MayDescribe
     from .member_update import MemberUpdate
     from .members import Fencing
     from .migration import Upgrade
@@ -124,7 +124,7 @@ class Heartbeats:
         )
 
     def _update_member(
-        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, owned: Partitions | None
+        self, change: ConsumerGroupChange, member: ConsumerMember, updated: ConsumerMember, owned: Partitions | None
     ) -> ConsumerMember:
         """Add the records of the member's request to the change, and return the member after it."""
         group, sessions = change.group, self._fencing.sessions

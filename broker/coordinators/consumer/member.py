@@ -186,7 +186,7 @@ def check_offset_commit(member: ConsumerMember, committer: OffsetCommitter) -> C
         )
     if epoch == member.member_epoch:
         return accept_any_offset
-    code = _stale_code(member, has_code=committer.has_member_errors)
+    code = _stale_code(member)
     if epoch > member.member_epoch:
         word = "generation id" if member.uses_classic_protocol else "member epoch"
         raise KafkaError(code, f"Received {word} {epoch} is newer than current member epoch {member.member_epoch}.")
@@ -206,9 +206,8 @@ def check_offset_fetch(member: ConsumerMember, member_epoch: int) -> None:
         )
 
 
-def _stale_code(member: ConsumerMember, *, has_code: bool = True) -> ErrorCode:
-    is_modern = has_code and not member.uses_classic_protocol
-    return ErrorCode.STALE_MEMBER_EPOCH if is_modern else ErrorCode.ILLEGAL_GENERATION
+def _stale_code(member: ConsumerMember) -> ErrorCode:
+    return ErrorCode.ILLEGAL_GENERATION if member.uses_classic_protocol else ErrorCode.STALE_MEMBER_EPOCH
 
 
 def _epoch_check(member: ConsumerMember, epoch: int, code: ErrorCode) -> CheckOffset:

@@ -24,8 +24,8 @@ from .target_assignment import compute_target_assignment
 from .topics import metadata_hash, take_snapshot, topic_ids_of
 
 if TYPE_CHECKING:
-    from .coordinator_result import GroupChange
     from .group import ConsumerGroup
+    from .group_change import ConsumerGroupChange
     from .settings import ConsumerGroupSettings
     from .target_assignment import UpdatedMembers
     from .topics import GroupTopics
@@ -43,14 +43,14 @@ class MemberUpdate:
         self._settings = settings
         self._topics = topics
 
-    def write_member(self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember) -> bool:
+    def write_member(self, change: ConsumerGroupChange, member: ConsumerMember, updated: ConsumerMember) -> bool:
         """Add the member's record if the member has changed. Returns whether its topic names have changed."""
         if updated == member:
             return False
-        change.add(member_record(change.group.group_id, updated))
+        change.add_records(member_record(change.group.group_id, updated))
         return updated.subscribed_topic_names != member.subscribed_topic_names
 
-    def update_epoch(self, change: GroupChange, updated_members: UpdatedMembers, *, is_bumped: bool) -> int:
+    def update_epoch(self, change: ConsumerGroupChange, updated_members: UpdatedMembers, *, is_bumped: bool) -> int:
         """Return the group epoch after the change; it increases if is_bumped, or if the subscribed topics changed."""
         group, names = change.group, sorted(updated_members.subscriptions.topic_names)
         snapshot = take_snapshot(names, self._topics)
@@ -60,15 +60,15 @@ class MemberUpdate:
         epoch = group.group_epoch
         if is_bumped or new_hash != group.metadata_hash:
             epoch += 1
-            change.add(group_record(group.group_id, epoch, new_hash))
+            change.add_records(group_record(group.group_id, epoch, new_hash))
             logger.info("group %s: epoch %d", group.group_id, epoch)
         change.after_commit(lambda: group.set_topics_snapshot(snapshot))
         if group.has_partition_metadata:
-            change.add(tombstone(ConsumerRecordType.PARTITION_METADATA, group.group_id))
+            change.add_records(tombstone(ConsumerRecordType.PARTITION_METADATA, group.group_id))
         return epoch
 
     def update_target(
-        self, change: GroupChange, updated_members: UpdatedMembers, updated: ConsumerMember, group_epoch: int
+        self, change: ConsumerGroupChange, updated_members: UpdatedMembers, updated: ConsumerMember, group_epoch: int
     ) -> tuple[int, Partitions]:
         """Return the assignment epoch and the target assignment of the member; compute new ones if they are due."""
         group = change.group
@@ -76,7 +76,7 @@ class MemberUpdate:
             return group.assignment_epoch, group.inherited_target_assignment(updated)
         assigner = self._settings.limits.assignors[0]
         assignments = compute_target_assignment(group, updated_members, group_epoch, self._topics, assigner)
-        change.add(*assignments.records)
+        change.add_records(*assignments.records)
         return assignments.epoch, assignments.partitions.get(updated.member_id, NO_PARTITIONS)
 
     def _may_assign(self, group: ConsumerGroup) -> bool:
@@ -87,7 +87,7 @@ class MemberUpdate:
 
     def reconcile(
         self,
-        change: GroupChange,
+        change: ConsumerGroupChange,
         member: ConsumerMember,
         target: tuple[int, Partitions],
         owned: Partitions | None,
@@ -113,7 +113,7 @@ class MemberUpdate:
             owned=owned,
         ).step(member)
         if updated != member:
-            change.add(current_assignment_record(group.group_id, updated))
+            change.add_records(current_assignment_record(group.group_id, updated))
         return updated
 
 

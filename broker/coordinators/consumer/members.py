@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import NO_PARTITION_EPOCHS
-from .coordinator_result import GroupChange
+from .group_change import ConsumerGroupChange
 from .member import JOIN_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember, with_epoch, without_epochs
 from .records import (
     current_assignment_record,
@@ -31,8 +31,8 @@ from .topics import metadata_hash
 
 if TYPE_CHECKING:
     from ....protocol.stored_records.consumer_group_values import Partitions
-    from .coordinator_result import ConsumerGroupStore
     from .group import ConsumerGroup
+    from .group_change import ConsumerGroupStore
     from .migration import Downgrade
     from .sessions import MemberSessions
     from .topics import GroupTopics
@@ -56,7 +56,7 @@ class Caller:
     is_classic: bool = False
 
 
-def member_of(change: GroupChange, caller: Caller) -> ConsumerMember:
+def member_of(change: ConsumerGroupChange, caller: Caller) -> ConsumerMember:
     """Return the member, or a new one that is not in the group yet.
 
     A static member that returns with another member id replaces the former one and inherits its assignment.
@@ -75,7 +75,7 @@ def member_of(change: GroupChange, caller: Caller) -> ConsumerMember:
     return member
 
 
-def _static_member_of(change: GroupChange, caller: Caller, instance_id: str) -> ConsumerMember:
+def _static_member_of(change: ConsumerGroupChange, caller: Caller, instance_id: str) -> ConsumerMember:
     group = change.group
     if not caller.is_joining:
         member = known_static_member(group, caller.member_id, instance_id)
@@ -116,10 +116,10 @@ def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) 
     return known
 
 
-def _replace(change: GroupChange, known: ConsumerMember, returned: ConsumerMember) -> None:
+def _replace(change: ConsumerGroupChange, known: ConsumerMember, returned: ConsumerMember) -> None:
     group = change.group
-    change.add(*member_tombstones(group.group_id, known.member_id))
-    change.add(
+    change.add_records(*member_tombstones(group.group_id, known.member_id))
+    change.add_records(
         member_record(group.group_id, returned),
         target_assignment_record(group.group_id, returned.member_id, group.target_assignment_of(known.member_id)),
         current_assignment_record(group.group_id, returned),
@@ -173,14 +173,14 @@ class Fencing:
 
     def leave_temporarily(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Keep a static member and its partitions until it returns or its session expires. Raises KafkaError."""
-        change = GroupChange(group)
+        change = ConsumerGroupChange(group)
         left = replace(
             member,
             member_epoch=STATIC_LEAVE_EPOCH,
             pending_revocation=NO_PARTITION_EPOCHS,
             assigned=with_epoch(without_epochs(member.assigned), RESET_EPOCH),
         )
-        change.add(current_assignment_record(group.group_id, left))
+        change.add_records(current_assignment_record(group.group_id, left))
         self._store.commit(change)
 
     def fence(self, group: ConsumerGroup, members: Sequence[ConsumerMember]) -> None:
@@ -193,15 +193,15 @@ class Fencing:
         group_id = group.group_id
         removed = {member.member_id for member in members}
         remaining = [member for member in group.members.values() if member.member_id not in removed]
-        change = GroupChange(group)
+        change = ConsumerGroupChange(group)
         for member in members:
-            change.add(*member_tombstones(group_id, member.member_id))
+            change.add_records(*member_tombstones(group_id, member.member_id))
         subscriptions = Subscriptions.of(remaining, group.resolved_regexes)
         for regex in group.subscriptions.regexes:
             if regex not in subscriptions.regexes:
-                change.add(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex))
+                change.add_records(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group_id, regex))
         epoch = group.group_epoch + 1
-        change.add(group_record(group_id, epoch, metadata_hash(subscriptions.topic_names, self._topics)))
+        change.add_records(group_record(group_id, epoch, metadata_hash(subscriptions.topic_names, self._topics)))
         logger.info("group %s: epoch %d without %s", group_id, epoch, ", ".join(sorted(removed)))
         self._store.commit(change)
         for member_id in removed:

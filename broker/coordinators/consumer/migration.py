@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 from ....protocol.consumer_protocol import read_assignment, read_subscription
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.frames import FrameError
-from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
+from ....protocol.stored_records.typed_records import TypedRecord
 from ..group.classic_group import ClassicGroup
 from ..group.group_member import GroupMember, MemberProtocol, join_error, select_protocol, sync_error
 from ..group.group_records import group_record as classic_group_record
-from .coordinator_result import GroupChange
 from .embedded_protocol import by_topic_id, encode_assignment
 from .group import PROTOCOL_TYPE, ConsumerGroup
+from .group_change import ConsumerGroupChange
 from .member import ConsumerMember, with_epoch
 from .records import (
     current_assignment_record,
@@ -39,7 +39,7 @@ from .topics import metadata_hash
 
 if TYPE_CHECKING:
     from ..group.rebalance import Rebalance
-    from .coordinator_result import ConsumerGroupStore
+    from .group_change import ConsumerGroupStore
     from .sessions import MemberSessions
     from .settings import ConsumerGroupSettings
     from .topics import GroupTopics
@@ -65,32 +65,32 @@ class Upgrade:
         self._topics = topics
         self._sessions = sessions
 
-    def begin_change(self, group_id: str, *, is_joining: bool) -> GroupChange:
+    def begin_change(self, group_id: str, *, is_joining: bool) -> ConsumerGroupChange:
         """Return a change of the group, which a joining member may create or upgrade.
 
         Raises KafkaError GROUP_ID_NOT_FOUND.
         """
-        group = self._store.find_group(group_id)
+        group = self._store.registry.find(group_id)
         if isinstance(group, ConsumerGroup):
-            return GroupChange(group)
+            return ConsumerGroupChange(group)
         if group is None and is_joining:
-            return GroupChange(self._store.new_group(group_id))
+            return ConsumerGroupChange(self._store.new_group(group_id))
         if not is_joining or not isinstance(group, ClassicGroup):
             words = f"Consumer group {group_id} not found." if group is None else _not_a_consumer_group(group_id)
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, words)
         if group.is_empty:
-            return GroupChange(self._store.new_group(group_id), group, group.tombstones())
+            return ConsumerGroupChange(self._store.new_group(group_id), group.tombstones())
         return self._upgrade(group)
 
-    def _upgrade(self, classic: ClassicGroup) -> GroupChange:
+    def _upgrade(self, classic: ClassicGroup) -> ConsumerGroupChange:
         self._check(classic)
         group = self._store.new_group(classic.group_id)
         try:
             records = _converted(classic, group, self._topics)
         except FrameError as error:
             raise _refused(classic, "the embedded consumer protocol is malformed.") from error
-        change = GroupChange(group, classic, classic.tombstones())
-        change.add(*records)
+        change = ConsumerGroupChange(group, classic.tombstones())
+        change.add_records(*records)
         change.after_commit(lambda: self._take_over(classic, group))
         return change
 
@@ -131,7 +131,7 @@ def _refused(classic: ClassicGroup, reason: str) -> KafkaError:
     )
 
 
-def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics) -> list[ConsumerGroupRecord]:
+def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics) -> list[TypedRecord]:
     """Copy a classic group into a new one, and return the records of the new one. Raises FrameError, KafkaError."""
     generation_id = group.group_epoch = group.assignment_epoch = classic.generation_id
     for classic_member in classic.members.values():
@@ -157,7 +157,7 @@ def _converted(classic: ClassicGroup, group: ConsumerGroup, topics: GroupTopics)
     return _records_of(group)
 
 
-def _records_of(group: ConsumerGroup) -> list[ConsumerGroupRecord]:
+def _records_of(group: ConsumerGroup) -> list[TypedRecord]:
     """Return the records of an upgraded group.
 
     Source: ConsumerGroup.createConsumerGroupRecords, Kafka 4.3.0.
@@ -235,15 +235,15 @@ class Downgrade:
 
     def remove_members(self, group: ConsumerGroup, leaving: Sequence[ConsumerMember]) -> None:
         """Downgrade the group without some of its members, and rebalance it. Raises KafkaError."""
-        change = GroupChange(group)
-        change.add(*group_tombstones(group.group_id, group.members, group.resolved_regexes))
+        change = ConsumerGroupChange(group)
+        change.add_records(*group_tombstones(group.group_id, group.members, group.resolved_regexes))
         members = _members_without(group, leaving)
         self._convert(
             change, members, {}, f"Downgrade group {group.group_id} from consumer to classic for member leaving."
         )
 
     def replace_member(
-        self, change: GroupChange, joined: ConsumerMember, replaced: ConsumerMember, reason: str
+        self, change: ConsumerGroupChange, joined: ConsumerMember, replaced: ConsumerMember, reason: str
     ) -> None:
         """Downgrade the group with a member that replaces a static one. Raises KafkaError.
 
@@ -252,13 +252,13 @@ class Downgrade:
         group = change.group
         # The change has already moved the records of the replaced member to its new id.
         member_ids = [joined.member_id if each == replaced.member_id else each for each in group.members]
-        change.add(*group_tombstones(group.group_id, member_ids, group.resolved_regexes))
+        change.add_records(*group_tombstones(group.group_id, member_ids, group.resolved_regexes))
         self._convert(
             change, [*_members_without(group, [replaced]), joined], {joined.member_id: replaced.member_id}, reason
         )
 
     def _convert(
-        self, change: GroupChange, members: Sequence[ConsumerMember], former_ids: Mapping[str, str], reason: str
+        self, change: ConsumerGroupChange, members: Sequence[ConsumerMember], former_ids: Mapping[str, str], reason: str
     ) -> None:
         group = change.group
         try:
@@ -283,7 +283,7 @@ class Downgrade:
 
         former_ids: the member ids of replaced members, by their new ids.
         """
-        classic = ClassicGroup(group.group_id, self._store.new_timers(group.group_id))
+        classic = ClassicGroup(group.group_id, self._store.registry.new_timers(group.group_id))
         classic_members = [_classic_member(member) for member in members]
         protocol_name = select_protocol(classic_members)
         for member in classic_members:

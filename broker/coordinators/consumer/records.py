@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ....protocol.stored_records.consumer_group_records import (
-    ConsumerGroupRecord,
-    ConsumerRecordKey,
     ConsumerRecordType,
 )
 from ....protocol.stored_records.consumer_group_values import (
@@ -21,16 +19,16 @@ from ....protocol.stored_records.consumer_group_values import (
     TargetAssignment,
     TargetAssignmentMetadata,
 )
-from ..coordinator_log import CoordinatorRecord
+from ....protocol.stored_records.typed_records import TypedRecord
 from .member import ConsumerMember
 
 
-def group_record(group_id: str, epoch: int, metadata_hash: int) -> ConsumerGroupRecord:
+def group_record(group_id: str, epoch: int, metadata_hash: int) -> TypedRecord:
     """Return the record of the group epoch."""
     return _record(ConsumerRecordType.GROUP_METADATA, group_id, GroupMetadata(epoch, metadata_hash))
 
 
-def member_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
+def member_record(group_id: str, member: ConsumerMember) -> TypedRecord:
     """Return the record of a member's subscription and client."""
     value = MemberMetadata(
         instance_id=member.instance_id,
@@ -46,18 +44,18 @@ def member_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
     return _record(ConsumerRecordType.MEMBER_METADATA, group_id, value, member.member_id)
 
 
-def target_assignment_record(group_id: str, member_id: str, partitions: Partitions) -> ConsumerGroupRecord:
+def target_assignment_record(group_id: str, member_id: str, partitions: Partitions) -> TypedRecord:
     """Return the record of a member's target assignment."""
     return _record(ConsumerRecordType.TARGET_ASSIGNMENT_MEMBER, group_id, TargetAssignment(partitions), member_id)
 
 
-def target_assignment_metadata_record(group_id: str, epoch: int, timestamp_ms: int) -> ConsumerGroupRecord:
+def target_assignment_metadata_record(group_id: str, epoch: int, timestamp_ms: int) -> TypedRecord:
     """Return the record of the epoch of the target assignment."""
     value = TargetAssignmentMetadata(epoch, timestamp_ms)
     return _record(ConsumerRecordType.TARGET_ASSIGNMENT_METADATA, group_id, value)
 
 
-def current_assignment_record(group_id: str, member: ConsumerMember) -> ConsumerGroupRecord:
+def current_assignment_record(group_id: str, member: ConsumerMember) -> TypedRecord:
     """Return the record of a member's current assignment, state and epoch."""
     value = CurrentAssignment(
         member_epoch=member.member_epoch,
@@ -69,17 +67,17 @@ def current_assignment_record(group_id: str, member: ConsumerMember) -> Consumer
     return _record(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, value, member.member_id)
 
 
-def regex_record(group_id: str, regex: str, resolved: RegularExpression) -> ConsumerGroupRecord:
+def regex_record(group_id: str, regex: str, resolved: RegularExpression) -> TypedRecord:
     """Return the record of the topics that a regular expression matches."""
     return _record(ConsumerRecordType.REGULAR_EXPRESSION, group_id, resolved, regex)
 
 
-def tombstone(record_type: ConsumerRecordType, group_id: str, name: str = "") -> ConsumerGroupRecord:
+def tombstone(record_type: ConsumerRecordType, group_id: str, name: str = "") -> TypedRecord:
     """Return the tombstone for a record key. name: the member id or the regular expression, if the key has one."""
-    return ConsumerGroupRecord(ConsumerRecordKey(record_type, group_id, name), None)
+    return TypedRecord(record_type, group_id, name)
 
 
-def member_tombstones(group_id: str, member_id: str) -> list[ConsumerGroupRecord]:
+def member_tombstones(group_id: str, member_id: str) -> list[TypedRecord]:
     """Return the tombstones of a member."""
     return [
         tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id),
@@ -88,7 +86,7 @@ def member_tombstones(group_id: str, member_id: str) -> list[ConsumerGroupRecord
     ]
 
 
-def group_tombstones(group_id: str, member_ids: Collection[str], regexes: Iterable[str]) -> list[ConsumerGroupRecord]:
+def group_tombstones(group_id: str, member_ids: Collection[str], regexes: Iterable[str]) -> list[TypedRecord]:
     """Return the tombstones of a group, of its members and of its regular expressions."""
     return [
         *(tombstone(ConsumerRecordType.CURRENT_MEMBER_ASSIGNMENT, group_id, member_id) for member_id in member_ids),
@@ -101,11 +99,6 @@ def group_tombstones(group_id: str, member_ids: Collection[str], regexes: Iterab
     ]
 
 
-def state_records(records: Iterable[ConsumerGroupRecord]) -> list[CoordinatorRecord]:
-    """Encode records for the log."""
-    return [CoordinatorRecord(record.key.encode(), record.encode_value()) for record in records]
-
-
 def _record(
     record_type: ConsumerRecordType,
     group_id: str,
@@ -116,5 +109,5 @@ def _record(
     | CurrentAssignment
     | RegularExpression,
     name: str = "",
-) -> ConsumerGroupRecord:
-    return ConsumerGroupRecord(ConsumerRecordKey(record_type, group_id, name), value)
+) -> TypedRecord:
+    return TypedRecord(record_type, group_id, name, value)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import RegularExpression
-from .coordinator_result import GroupChange
+from .group_change import ConsumerGroupChange
 from .records import group_record, regex_record, tombstone
 from .subscriptions import Subscriptions
 from .topic_regex import InvalidRegexError, RegexSearch, TopicRegex
 from .topics import metadata_hash, take_snapshot
 
 if TYPE_CHECKING:
-    from .coordinator_result import ConsumerGroupStore, MayDescribe
     from .group import ConsumerGroup
+    from .group_change import ConsumerGroupStore, MayDescribe
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
     from .target_assignment import UpdatedMembers
@@ -58,7 +58,11 @@ class RegexRefresh:
         self._topics = topics
 
     def update(
-        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember, updated_members: UpdatedMembers
+        self,
+        change: ConsumerGroupChange,
+        member: ConsumerMember,
+        updated: ConsumerMember,
+        updated_members: UpdatedMembers,
     ) -> RegexUpdate:
         """Check a member's new regular expression, and start a lookup after the commit if one is due.
 
@@ -74,13 +78,13 @@ class RegexRefresh:
         return update
 
     def _changed(
-        self, change: GroupChange, member: ConsumerMember, updated: ConsumerMember
+        self, change: ConsumerGroupChange, member: ConsumerMember, updated: ConsumerMember
     ) -> tuple[RegexUpdate, bool]:
         """Return the kind of change, and whether the regular expression is new to the group."""
         group = change.group
         subscribed = group.subscriptions.regexes
         if member.regex is not None and subscribed.get(member.regex, 0) == 1:
-            change.add(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group.group_id, member.regex))
+            change.add_records(tombstone(ConsumerRecordType.REGULAR_EXPRESSION, group.group_id, member.regex))
         if updated.regex is None:
             return (RegexUpdate.UPDATED if member.regex is None else RegexUpdate.RESOLVED), False
         if updated.regex not in subscribed:
@@ -119,10 +123,10 @@ class RegexRefresh:
             self._write(group, found)
 
         group.is_regex_refresh_running = True
-        search.run(write, lambda: self._store.has(group))
+        search.run(write, lambda: self._store.registry.has(group))
 
     def _write(self, group: ConsumerGroup, found: Mapping[str, RegularExpression]) -> None:
-        change = GroupChange(group)
+        change = ConsumerGroupChange(group)
         self._resolve(change, found)
         try:
             self._store.commit(change)
@@ -130,16 +134,16 @@ class RegexRefresh:
             # A later heartbeat starts another lookup.
             logger.warning("group %s: cannot write the matching topics: %s", group.group_id, error.message)
 
-    def _resolve(self, change: GroupChange, found: Mapping[str, RegularExpression]) -> None:
+    def _resolve(self, change: ConsumerGroupChange, found: Mapping[str, RegularExpression]) -> None:
         group = change.group
         before = group.resolved_regexes
-        change.add(*(regex_record(group.group_id, regex, value) for regex, value in found.items()))
+        change.add_records(*(regex_record(group.group_id, regex, value) for regex, value in found.items()))
         names = Subscriptions.of(group.members.values(), {**before, **found}).topic_names
         new_hash = metadata_hash(names, self._topics)
         has_changed = any((before[regex].topics if regex in before else ()) != found[regex].topics for regex in found)
         if has_changed or new_hash != group.metadata_hash:
             epoch = group.group_epoch + 1
-            change.add(group_record(group.group_id, epoch, new_hash))
+            change.add_records(group_record(group.group_id, epoch, new_hash))
             snapshot = take_snapshot(sorted(names), self._topics)
             change.after_commit(lambda: group.set_topics_snapshot(snapshot))
             logger.info("group %s: epoch %d: its regular expressions match other topics", group.group_id, epoch)

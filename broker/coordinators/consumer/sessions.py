@@ -1,16 +1,14 @@
 """Timeouts of members: session, rebalance (revocation of partitions), and the join and sync of classic members.
 
-A member whose timeout expires is removed from its group.
 Source: GroupMetadataManager.scheduleConsumerGroupSessionTimeout and the methods next to it, Kafka 4.3.0.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ....protocol.error_codes import KafkaError
+from ..group.member_timeouts import MemberTimeouts, Removal, rebalance_timer, session_timer
 from .member import MemberState
 
 if TYPE_CHECKING:
@@ -18,24 +16,8 @@ if TYPE_CHECKING:
     from .member import ConsumerMember
     from .settings import ConsumerGroupSettings
 
-logger = logging.getLogger(__name__)
-
-# The delay before another attempt to remove a member, after a failed write.
-# Source: CoordinatorTimerImpl, Kafka 4.3.0.
-RETRY_MS = 500
-
 # Removes a member. Raises KafkaError.
 Fence = Callable[["ConsumerGroup", "ConsumerMember"], None]
-
-
-def session_timer(member_id: str) -> str:
-    """Return the name of a member's session timer."""
-    return f"session {member_id}"
-
-
-def rebalance_timer(member_id: str) -> str:
-    """Return the name of the timer that limits the revocation of partitions."""
-    return f"rebalance {member_id}"
 
 
 def join_timer(member_id: str) -> str:
@@ -51,12 +33,14 @@ def sync_timer(member_id: str) -> str:
 class MemberSessions:
     """Starts and cancels the timers of members."""
 
-    __slots__ = ("_fence", "_settings")
+    __slots__ = ("_settings", "_timeouts")
 
     def __init__(self, settings: ConsumerGroupSettings, fence: Fence) -> None:
         """fence: removes a member whose timeout expired."""
         self._settings = settings
-        self._fence = fence
+        self._timeouts: MemberTimeouts[ConsumerGroup] = MemberTimeouts(
+            lambda group, member_id: fence(group, group.members[member_id])
+        )
 
     def start_sessions(self, group: ConsumerGroup) -> None:
         """Start the timers of a group that was loaded.
@@ -75,7 +59,7 @@ class MemberSessions:
         timeout_ms = (
             self._settings.session_timeout_ms(group.group_id) if classic is None else classic.session_timeout_ms
         )
-        self._schedule(group, session_timer(member_id), timeout_ms, member_id, "its session expired")
+        self._timeouts.schedule_session(group, member_id, timeout_ms)
 
     def update_rebalance_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Start the rebalance timer if the member must revoke partitions, else cancel it.
@@ -96,22 +80,23 @@ class MemberSessions:
         def is_late() -> bool:
             return group.members[member.member_id].member_epoch == epoch
 
-        self._schedule(
+        self._timeouts.schedule(
             group,
             rebalance_timer(member.member_id),
             member.rebalance_timeout_ms,
-            member.member_id,
-            f"it did not revoke its partitions of epoch {epoch} within its rebalance timeout",
-            is_late,
+            Removal(
+                member.member_id,
+                f"it did not revoke its partitions of epoch {epoch} within its rebalance timeout",
+                is_late,
+            ),
         )
 
     def start_join_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Start the join timer of a classic member that must rejoin, unless it runs already."""
         name = join_timer(member.member_id)
-        if name not in group.timers.names():
-            self._schedule(
-                group, name, member.rebalance_timeout_ms, member.member_id, "it did not join within its timeout"
-            )
+        if not group.timers.is_scheduled(name):
+            removal = Removal(member.member_id, "it did not join within its timeout")
+            self._timeouts.schedule(group, name, member.rebalance_timeout_ms, removal)
 
     def cancel_join_timeout(self, group: ConsumerGroup, member_id: str) -> None:
         """Cancel the join timer of a classic member."""
@@ -119,7 +104,8 @@ class MemberSessions:
 
     def start_sync_timeout(self, group: ConsumerGroup, member_id: str, timeout_ms: int) -> None:
         """Start the sync timer of a classic member that has joined."""
-        self._schedule(group, sync_timer(member_id), timeout_ms, member_id, "it did not sync within its timeout")
+        removal = Removal(member_id, "it did not sync within its timeout")
+        self._timeouts.schedule(group, sync_timer(member_id), timeout_ms, removal)
 
     def cancel_sync_timeout(self, group: ConsumerGroup, member_id: str) -> None:
         """Cancel the sync timer of a classic member."""
@@ -129,28 +115,3 @@ class MemberSessions:
         """Cancel all timers of a removed member."""
         for name_of in (session_timer, rebalance_timer, join_timer, sync_timer):
             group.timers.cancel(name_of(member_id))
-
-    def _schedule(
-        self,
-        group: ConsumerGroup,
-        name: str,
-        delay_ms: int,
-        member_id: str,
-        reason: str,
-        is_late: Callable[[], bool] = lambda: True,
-    ) -> None:
-        def run() -> None:
-            member = group.members.get(member_id)
-            if member is None or not is_late():
-                return
-            logger.info("group %s: member %s is removed: %s", group.group_id, member_id, reason)
-            try:
-                self._fence(group, member)
-                group.timers.note_removed(group.group_id, member_id)
-            except KafkaError as error:
-                logger.warning(
-                    "group %s: cannot write the removal of member %s: %s", group.group_id, member_id, error.message
-                )
-                group.timers.schedule(name, RETRY_MS, run)
-
-        group.timers.schedule(name, delay_ms, run, member_id)

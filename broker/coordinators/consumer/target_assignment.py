@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....protocol.stored_records.consumer_group_values import NO_PARTITIONS, Partitions
+from ....protocol.stored_records.typed_records import TypedRecord
 from ..assignors.group_spec import GroupSpec, MemberSpec
 from ..java_hash_tables import java_hash_order
 from .records import target_assignment_metadata_record, target_assignment_record
@@ -19,7 +20,6 @@ from .subscriptions import Subscriptions, topics_of
 from .topics import topic_ids_in_order
 
 if TYPE_CHECKING:
-    from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord
     from .group import ConsumerGroup
     from .member import ConsumerMember
     from .topics import GroupTopics
@@ -33,7 +33,7 @@ class TargetAssignments:
 
     epoch: int
     partitions: Mapping[str, Partitions]
-    records: list[ConsumerGroupRecord]
+    records: list[TypedRecord]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ....protocol.stored_records.consumer_group_values import Partitions
 from ..java_hash_tables import buckets_of_grown, in_hash_order
-from ..java_strings import java_string_hash, java_string_length
+from ..java_strings import java_string_hash, java_string_length, java_string_order
 
 if TYPE_CHECKING:
     from ...metadata.metadata_image import MetadataImage, TopicImage
@@ -98,7 +98,7 @@ def topic_hash(topic: GroupTopic) -> int:
 
 def metadata_hash(names: Iterable[str], topics: GroupTopics) -> int:
     """Return the hash of the topics that exist, as a signed number; 0 if none exists."""
-    found = sorted(find_topics(names, topics), key=lambda topic: _java_order(topic.name))
+    found = sorted(find_topics(names, topics), key=lambda topic: java_string_order(topic.name))
     if not found:
         return 0
     value = _xxh3_64(b"".join(struct.pack("<Q", topic_hash(topic)) for topic in found))
@@ -117,10 +117,6 @@ def _xxh3_64(data: bytes) -> int:
     from xxhash import xxh3_64_intdigest
 
     return xxh3_64_intdigest(data)
-
-
-def _java_order(text: str) -> bytes:
-    return text.encode("utf-16-be", "surrogatepass")
 
 
 def _string(text: str) -> bytes:

@@ -22,6 +22,7 @@ class GroupType(Enum):
     CLASSIC = "classic"
     CONSUMER = "consumer"
     SHARE = "share"
+    STREAMS = "streams"
 
 
 # The versions of OffsetCommit and TxnOffsetCommit from which their responses have the errors of groups and members.

@@ -13,7 +13,7 @@ import logging
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.describe_groups import DescribedGroup
@@ -43,10 +43,8 @@ if TYPE_CHECKING:
     from ..consumer.consumer_groups import ConsumerGroups
     from ..coordinator_log import CoordinatorLog
     from ..share.share_groups import ShareGroups
+    from ..streams.streams_groups import StreamsGroups
     from .group import Group
-
-    NewConsumerGroups = Callable[[GroupRegistry, Rebalance], ConsumerGroups]
-    NewShareGroups = Callable[[GroupRegistry], ShareGroups]
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +52,22 @@ logger = logging.getLogger(__name__)
 def new_uuid_text() -> str:
     """Return a random UUID as text. Kafka appends one to the client id to make a member id."""
     return str(uuid.uuid4())
+
+
+class GroupProtocols(Protocol):
+    """Creates the coordinators of the groups of other protocols, each on its first use."""
+
+    def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
+        """Create the coordinator of consumer protocol groups (KIP-848)."""
+        ...
+
+    def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:
+        """Create the coordinator of share groups (KIP-932)."""
+        ...
+
+    def new_streams_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> StreamsGroups:
+        """Create the coordinator of streams groups (KIP-1071)."""
+        ...
 
 
 class GroupCoordinator:
@@ -64,14 +78,12 @@ class GroupCoordinator:
         settings: GroupSettings,
         clock: Clock,
         log: CoordinatorLog,
-        new_consumer_groups: NewConsumerGroups,
-        new_share_groups: NewShareGroups,
+        protocols: GroupProtocols,
         new_member_suffix: Callable[[], str] = new_uuid_text,
     ) -> None:
         """Create the coordinator without groups.
 
-        new_consumer_groups: creates the coordinator of consumer protocol groups on first use.
-        new_share_groups: creates the coordinator of share groups on first use.
+        protocols: creates the coordinators of groups that are not classic.
         new_member_suffix: returns the unique part of a new member id.
         """
         self._settings = settings
@@ -83,8 +95,7 @@ class GroupCoordinator:
         self._rebalance = Rebalance(settings, log)
         self._join = GroupJoin(settings, self._rebalance, log, self.clients, new_member_suffix)
         self._membership = GroupMembership(self._rebalance)
-        self._new_consumer_groups = new_consumer_groups
-        self._new_share_groups = new_share_groups
+        self._protocols = protocols
         self.offsets = GroupOffsets(
             settings, self._registry, log, now_ms=clock.steady_ms, extend_session=self._extend_session
         )
@@ -92,12 +103,17 @@ class GroupCoordinator:
     @cached_property
     def consumer_groups(self) -> ConsumerGroups:
         """The coordinator of consumer protocol groups (KIP-848)."""
-        return self._new_consumer_groups(self._registry, self._rebalance)
+        return self._protocols.new_consumer_groups(self._log, self._registry, self._rebalance)
 
     @cached_property
     def share_groups(self) -> ShareGroups:
         """The coordinator of share groups (KIP-932)."""
-        return self._new_share_groups(self._registry)
+        return self._protocols.new_share_groups(self._log, self._registry)
+
+    @cached_property
+    def streams_groups(self) -> StreamsGroups:
+        """The coordinator of streams groups (KIP-1071)."""
+        return self._protocols.new_streams_groups(self._log, self._registry)
 
     def load(self) -> None:
         """Read the groups of led partitions that are not in memory yet, and begin the sessions of their members."""
@@ -107,6 +123,7 @@ class GroupCoordinator:
             self.offsets,
             lambda record: self.consumer_groups.replay(record),
             lambda record: self.share_groups.replay(record),
+            lambda record: self.streams_groups.replay(record),
         )
         self._log.load(replay.apply)
         loaded = [group for group in self._registry.all() if group.group_id not in known]
@@ -119,6 +136,8 @@ class GroupCoordinator:
                 self.consumer_groups.begin_sessions(group.group_id)
             elif group.group_type is GroupType.SHARE:
                 self.share_groups.begin_sessions(group.group_id)
+            elif group.group_type is GroupType.STREAMS:
+                self.streams_groups.begin_sessions(group.group_id)
         if loaded:
             logger.info("loaded %d groups", len(loaded))
 
@@ -169,13 +188,15 @@ class GroupCoordinator:
     def _joined_group(self, attempt: JoinAttempt) -> Group:
         """Return the group that the attempt joins. A new classic group is created for a member without an id.
 
-        It replaces a consumer protocol group without members.
+        It replaces a group of the consumer or streams protocol without members.
         Raises KafkaError: UNKNOWN_MEMBER_ID for a member of a missing group, and the errors of CoordinatorLog.append.
         """
         group_id = attempt.request.group_id
         group = self._registry.find(group_id)
-        if group is not None and group.group_type is GroupType.CONSUMER and group.is_empty:
-            self._log.append(group_id, group.tombstones())
+        if group is not None and group.group_type in (GroupType.CONSUMER, GroupType.STREAMS) and group.is_empty:
+            # For a member with an id the log keeps the group, as in Kafka: it is there again after a restart.
+            if not attempt.member_id:
+                self._log.append(group_id, group.tombstones())
             self._registry.delete(group)
             group = None
         if group is None and attempt.member_id:
@@ -228,6 +249,9 @@ class GroupCoordinator:
         if group.group_type is GroupType.SHARE:
             self.share_groups.remove_member(group_id, member_id)
             return
+        if group.group_type is GroupType.STREAMS:
+            self.streams_groups.remove_member(group_id, member_id)
+            return
         (error_code,) = self.leave(group_id, [MemberIdentity(member_id=member_id, group_instance_id=instance_id)])
         if error_code:
             raise KafkaError(ErrorCode(error_code), f"group {group_id} has no member {member_id}")
@@ -271,6 +295,8 @@ class GroupCoordinator:
             group.timers.finish_step()
         elif group.group_type is GroupType.CONSUMER:
             self.consumer_groups.bump_epoch(group_id)
+        elif group.group_type is GroupType.STREAMS:
+            self.streams_groups.bump_epoch(group_id)
         else:
             self.share_groups.bump_epoch(group_id)
 

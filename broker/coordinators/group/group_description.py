@@ -12,10 +12,14 @@ from .classic_group import ClassicGroup, GroupState
 from .group import Group
 from .group_member import GroupMember
 
+# Of states whose name in a filter is not that in the response without capitals.
+_NAMES_IN_FILTERS = {"NotReady": "not_ready"}
+
 
 def is_selected(group: Group, states: Collection[str], types: Collection[str]) -> bool:
     """Return whether the group matches both filters, ignoring case. An empty filter matches every group."""
-    is_in_state = not states or group.state_name.lower() in {trim(state).lower() for state in states}
+    name = _NAMES_IN_FILTERS.get(group.state_name, group.state_name.lower())
+    is_in_state = not states or name in {trim(state).lower() for state in states}
     is_of_type = not types or group.group_type.value in {group_type.lower() for group_type in types}
     return is_in_state and is_of_type
 

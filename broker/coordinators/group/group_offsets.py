@@ -336,8 +336,21 @@ class GroupOffsets:
 
 
 def _check_transactional(group: Group, committer: OffsetCommitter) -> CheckOffset:
+    """Return the group's check of each offset, with the errors that the version of TxnOffsetCommit has."""
+    with _errors_of_version(committer):
+        check = group.check_offset_commit(committer)
+
+    def check_offset(topic_name: str, topic_id: bytes, partition: int) -> None:
+        with _errors_of_version(committer):
+            check(topic_name, topic_id, partition)
+
+    return check if committer.has_member_errors else check_offset
+
+
+@contextmanager
+def _errors_of_version(committer: OffsetCommitter) -> Generator[None, None, None]:
     try:
-        return group.check_offset_commit(committer)
+        yield
     except KafkaError as error:
         if error.code is not ErrorCode.STALE_MEMBER_EPOCH or committer.has_member_errors:
             raise

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.batches.record_batch import NO_PRODUCER_ID
 from ....protocol.frames import FrameError
-from ....protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from ....protocol.stored_records.consumer_group_records import ConsumerRecordType, read_consumer_record
 from ....protocol.stored_records.group_log_records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -21,7 +21,9 @@ from ....protocol.stored_records.group_log_records import (
     OffsetCommitValue,
     record_type_of,
 )
-from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType
+from ....protocol.stored_records.share_group_records import ShareRecordType, read_share_record
+from ....protocol.stored_records.streams_group_records import StreamsRecordType, read_streams_record
+from ....protocol.stored_records.typed_records import TypedRecord
 from .group_records import restored_group, restored_offset
 from .offset_store import GroupTopicPartition
 
@@ -35,6 +37,7 @@ logger = logging.getLogger(__name__)
 _OFFSET_TYPES = (GroupRecordType.LEGACY_OFFSET_COMMIT, GroupRecordType.OFFSET_COMMIT)
 _CONSUMER_TYPES = frozenset(ConsumerRecordType)
 _SHARE_TYPES = frozenset(ShareRecordType)
+_STREAMS_TYPES = frozenset(StreamsRecordType)
 
 
 class GroupReplay:
@@ -44,14 +47,16 @@ class GroupReplay:
         self,
         registry: GroupRegistry,
         offsets: GroupOffsets,
-        apply_consumer_record: Callable[[ConsumerGroupRecord], None],
-        apply_share_record: Callable[[ShareGroupRecord], None],
+        apply_consumer_record: Callable[[TypedRecord], None],
+        apply_share_record: Callable[[TypedRecord], None],
+        apply_streams_record: Callable[[TypedRecord], None],
     ) -> None:
-        """apply_consumer_record, apply_share_record: called with the records of those types of groups."""
+        """apply_consumer_record and the next two: called with the records of those types of groups."""
         self._registry = registry
         self._offsets = offsets
         self._apply_consumer_record = apply_consumer_record
         self._apply_share_record = apply_share_record
+        self._apply_streams_record = apply_streams_record
         self._unknown_types: set[int] = set()
 
     def apply(self, log_partition: int, record: ReplayedRecord) -> None:
@@ -71,9 +76,11 @@ class GroupReplay:
         elif record_type == GroupRecordType.GROUP_METADATA:
             self._apply_group(record, key)
         elif record_type in _CONSUMER_TYPES:
-            self._apply_consumer_record(ConsumerGroupRecord.read(key, record.value))
+            self._apply_consumer_record(read_consumer_record(key, record.value))
         elif record_type in _SHARE_TYPES:
-            self._apply_share_record(ShareGroupRecord.read(key, record.value))
+            self._apply_share_record(read_share_record(key, record.value))
+        elif record_type in _STREAMS_TYPES:
+            self._apply_streams_record(read_streams_record(key, record.value))
         elif record_type not in self._unknown_types:
             self._unknown_types.add(record_type)
             logger.warning("__consumer_offsets-%d: records of type %d are skipped", log_partition, record_type)

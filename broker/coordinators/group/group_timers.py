@@ -75,6 +75,10 @@ class GroupTimers:
         is_spared = None if awaited is None else partial(self._is_connected, awaited)
         self._timers[name] = self._clock.call_later(delay_ms, run, is_spared)
 
+    def is_scheduled(self, name: str) -> bool:
+        """Whether there is a timer of that name."""
+        return name in self._timers
+
     def delay_response(self, send: Callable[[], None], fail: Callable[[ErrorCode], None]) -> None:
         """Call send when the step is done, or fail if its records cannot be flushed."""
         self._delayed.append((send, fail))

@@ -8,7 +8,6 @@ Kafka 4.3.0.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,7 +26,8 @@ from ....protocol.stored_records.share_group_records import (
 )
 from ....security.java_text import is_blank
 from ..consumer.topics import metadata_hash
-from .group_change import ShareGroupChange
+from ..group.member_timeouts import MemberTimeouts, session_timer
+from ..group.typed_groups import GroupChange
 from .member_update import ShareMemberUpdate
 from .share_group import ShareGroup, ShareMember, subscribed_names
 from .state_topics import StateTopics
@@ -36,15 +36,11 @@ if TYPE_CHECKING:
     from ....protocol.stored_records.consumer_group_values import Partitions
     from ..consumer.heartbeats import Client
     from ..consumer.topics import GroupTopics
-    from .group_change import ShareGroupStore
+    from ..group.typed_groups import TypedGroupStore
     from .settings import ShareGroupSettings
     from .state_topics import InitializeStates
 
-logger = logging.getLogger(__name__)
-
 JOIN_EPOCH, LEAVE_EPOCH = 0, -1
-# The delay before the removal of an expired member is tried again.
-_RETRY_MS = 500
 
 
 class ShareHeartbeats:
@@ -52,7 +48,7 @@ class ShareHeartbeats:
 
     def __init__(
         self,
-        store: ShareGroupStore,
+        store: TypedGroupStore[ShareGroup],
         settings: ShareGroupSettings,
         topics: GroupTopics,
         initialize_states: InitializeStates,
@@ -62,6 +58,7 @@ class ShareHeartbeats:
         self._settings = settings
         self._topics = topics
         self._update = ShareMemberUpdate(settings, topics)
+        self._timeouts: MemberTimeouts[ShareGroup] = MemberTimeouts(self.remove_member)
         self._state_topics = StateTopics(store, topics, initialize_states)
 
     def handle(self, request: ShareGroupHeartbeatRequest, client: Client) -> ShareGroupHeartbeatResponse:
@@ -96,7 +93,7 @@ class ShareHeartbeats:
                 f"The share group has reached its maximum capacity of {self._settings.members_max} members.",
             )
         before = self._member_of(group, request)
-        change = ShareGroupChange(group)
+        change = GroupChange(group)
         member = self._update.update(change, before, _with_fields(before, request, client))
         others = (each for each in group.members.values() if each.member_id != member.member_id)
         self._state_topics.add_pending(change, subscribed_names([*others, member]))
@@ -140,7 +137,7 @@ class ShareHeartbeats:
     def remove_member(self, group: ShareGroup, member_id: str) -> None:
         """Remove a member. Raises KafkaError: UNKNOWN_MEMBER_ID, and the errors of CoordinatorLog.append."""
         member = group.member_of(member_id)
-        change = ShareGroupChange(group)
+        change = GroupChange(group)
         for record_type in (
             ShareRecordType.CURRENT_MEMBER_ASSIGNMENT,
             ShareRecordType.TARGET_ASSIGNMENT_MEMBER,
@@ -148,37 +145,20 @@ class ShareHeartbeats:
         ):
             change.add(record_type, None, member.member_id)
         self._commit_with_next_epoch(change, [each for each in group.members.values() if each is not member])
-        group.timers.cancel(_session_of(member.member_id))
+        group.timers.cancel(session_timer(member.member_id))
 
     def bump_epoch(self, group: ShareGroup) -> None:
         """Give a group its next epoch, with which the next heartbeat computes an assignment. Raises KafkaError."""
-        self._commit_with_next_epoch(ShareGroupChange(group), group.members.values())
+        self._commit_with_next_epoch(GroupChange(group), group.members.values())
 
-    def _commit_with_next_epoch(self, change: ShareGroupChange, members: Iterable[ShareMember]) -> None:
+    def _commit_with_next_epoch(self, change: GroupChange[ShareGroup], members: Iterable[ShareMember]) -> None:
         topics_hash = metadata_hash(subscribed_names(members), self._topics)
         change.add(ShareRecordType.GROUP_METADATA, ShareGroupMetadata(change.group.group_epoch + 1, topics_hash))
         self._store.commit(change)
 
     def _extend_session(self, group: ShareGroup, member_id: str) -> None:
         """Restart the member's session timeout."""
-
-        def end() -> None:
-            if member_id not in group.members:
-                return
-            logger.info("share group %s: the session of member %s has expired", group.group_id, member_id)
-            try:
-                self.remove_member(group, member_id)
-                group.timers.note_removed(group.group_id, member_id)
-            except KafkaError as error:
-                logger.warning("share group %s: cannot remove member %s: %s", group.group_id, member_id, error)
-                group.timers.schedule(_session_of(member_id), _RETRY_MS, end)
-
-        session_ms = self._settings.session_timeout_ms(group.group_id)
-        group.timers.schedule(_session_of(member_id), session_ms, end, member_id)
-
-
-def _session_of(member_id: str) -> str:
-    return f"session {member_id}"
+        self._timeouts.schedule_session(group, member_id, self._settings.session_timeout_ms(group.group_id))
 
 
 def _check_request(request: ShareGroupHeartbeatRequest) -> None:

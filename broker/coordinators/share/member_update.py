@@ -31,7 +31,7 @@ from .share_group import ShareGroup, ShareMember, subscribed_names
 
 if TYPE_CHECKING:
     from ..consumer.topics import GroupTopics
-    from .group_change import ShareGroupChange
+    from ..group.typed_groups import GroupChange
     from .settings import ShareGroupSettings
 
 
@@ -53,7 +53,7 @@ class ShareMemberUpdate:
         self._settings = settings
         self._topics = topics
 
-    def update(self, change: ShareGroupChange, before: ShareMember, updated: ShareMember) -> ShareMember:
+    def update(self, change: GroupChange[ShareGroup], before: ShareMember, updated: ShareMember) -> ShareMember:
         """Add the records, and return the member with its new assignment.
 
         before, updated: the member without and with the fields of its heartbeat.
@@ -68,7 +68,7 @@ class ShareMemberUpdate:
         return self._reconcile(change, updated, target, is_bumped=epoch > group.group_epoch)
 
     def _update_epoch(
-        self, change: ShareGroupChange, members: Mapping[str, ShareMember], *, has_new_names: bool
+        self, change: GroupChange[ShareGroup], members: Mapping[str, ShareMember], *, has_new_names: bool
     ) -> int:
         """Return the group's epoch. It is raised if the subscriptions, their topics or their states have changed."""
         group = change.group
@@ -80,7 +80,7 @@ class ShareMemberUpdate:
         return group.group_epoch + 1
 
     def _update_target(
-        self, change: ShareGroupChange, members: Mapping[str, ShareMember], member: ShareMember, epoch: int
+        self, change: GroupChange[ShareGroup], members: Mapping[str, ShareMember], member: ShareMember, epoch: int
     ) -> _Target:
         """Return the member's target assignment; compute new ones of all members if they are due."""
         group = change.group
@@ -116,7 +116,7 @@ class ShareMemberUpdate:
         )
 
     def _reconcile(
-        self, change: ShareGroupChange, member: ShareMember, target: _Target, *, is_bumped: bool
+        self, change: GroupChange[ShareGroup], member: ShareMember, target: _Target, *, is_bumped: bool
     ) -> ShareMember:
         """Return the member with the part of its target assignment to which it subscribes."""
         if member.member_epoch == target.epoch and not is_bumped:

@@ -20,13 +20,14 @@ from ....protocol.stored_records.consumer_group_values import (
 from ....protocol.stored_records.share_group_records import (
     ShareCurrentAssignment,
     ShareGroupMetadata,
-    ShareGroupRecord,
     ShareMemberMetadata,
     ShareRecordType,
     StatePartitionMetadata,
 )
+from ....protocol.stored_records.typed_records import TypedRecord
 from ..coordinator_log import CoordinatorRecord
 from ..group.group import CheckOffset, GroupType, OffsetCommitter
+from ..group.typed_groups import encoded
 
 if TYPE_CHECKING:
     from ..group.group_timers import GroupTimers
@@ -144,7 +145,7 @@ class ShareGroup:
             ShareRecordType.STATE_PARTITION_METADATA,
             ShareRecordType.GROUP_METADATA,
         )
-        return state_records([ShareGroupRecord(each, self.group_id) for each in types])
+        return encoded([TypedRecord(each, self.group_id) for each in types])
 
     def close(self) -> None:
         """Cancel all timers."""
@@ -155,9 +156,9 @@ class ShareGroup:
 
     # -- records
 
-    def apply(self, record: ShareGroupRecord) -> None:
+    def apply(self, record: TypedRecord) -> None:
         """Apply a record of the group. The caller applies the tombstone of the group itself."""
-        member_id = record.member_id
+        member_id = record.name
         match record.value:
             case ShareGroupMetadata() as value:
                 self.group_epoch, self.metadata_hash = value.epoch, value.metadata_hash
@@ -180,18 +181,20 @@ class ShareGroup:
                 self.state_partitions = value
             case None:
                 self._apply_tombstone(record)
+            case _:
+                raise AssertionError(f"not a record of a share group: {record}")
 
-    def _apply_tombstone(self, record: ShareGroupRecord) -> None:
+    def _apply_tombstone(self, record: TypedRecord) -> None:
         match record.record_type:
             case ShareRecordType.MEMBER_METADATA:
-                self.members.pop(record.member_id, None)
+                self.members.pop(record.name, None)
             case ShareRecordType.TARGET_ASSIGNMENT_MEMBER:
-                self.target_assignments.pop(record.member_id, None)
+                self.target_assignments.pop(record.name, None)
             case ShareRecordType.TARGET_ASSIGNMENT_METADATA:
                 self.assignment_epoch, self.assignment_timestamp_ms = NEVER_ASSIGNED, 0
             case ShareRecordType.STATE_PARTITION_METADATA:
                 self.state_partitions = StatePartitionMetadata()
-            case ShareRecordType.CURRENT_MEMBER_ASSIGNMENT | ShareRecordType.GROUP_METADATA:
+            case _:
                 # The tombstone of MEMBER_METADATA removes the member, the registry removes the group.
                 return
 
@@ -199,8 +202,3 @@ class ShareGroup:
 def subscribed_names(members: Iterable[ShareMember]) -> frozenset[str]:
     """Return the names of the topics to which members are subscribed, whether they exist or not."""
     return frozenset(name for each in members for name in each.metadata.subscribed_topic_names)
-
-
-def state_records(records: Sequence[ShareGroupRecord]) -> list[CoordinatorRecord]:
-    """Return the records encoded for the log."""
-    return [CoordinatorRecord(each.encode_key(), each.encode_value()) for each in records]

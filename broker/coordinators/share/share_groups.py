@@ -14,11 +14,12 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.error_messages import ERROR_MESSAGES
 from ....protocol.java_long import wrapped_long
 from ....protocol.messages.share_group_describe import Assignment, DescribedGroup, Member, TopicPartitions
-from ....protocol.stored_records.share_group_records import ShareGroupRecord, ShareRecordType, StateTopic
+from ....protocol.stored_records.share_group_records import ShareRecordType, StateTopic
 from ....protocol.stored_records.share_state_records import ShareKey
+from ....protocol.stored_records.typed_records import TypedRecord
 from ...runtime.deferred import Deferred
+from ..group.typed_groups import TypedGroupStore
 from . import simple_assignor
-from .group_change import ShareGroupStore
 from .heartbeats import ShareHeartbeats
 from .settings import ShareGroupSettings
 from .share_group import ShareGroup, ShareMember
@@ -62,7 +63,7 @@ class ShareGroups:
     ) -> None:
         """log: the log of the groups (__consumer_offsets). nodes: where their states and partitions are."""
         self._registry = registry
-        self._store = ShareGroupStore(registry, log)
+        self._store = TypedGroupStore(registry, log, ShareGroup, "share")
         self._log = log
         self._topics = topics
         self._nodes = nodes
@@ -198,18 +199,9 @@ class ShareGroups:
 
     # -- load
 
-    def replay(self, record: ShareGroupRecord) -> None:
+    def replay(self, record: TypedRecord) -> None:
         """Apply a record of the group log."""
-        group = self._registry.find(record.group_id)
-        if not isinstance(group, ShareGroup):
-            if record.value is None:
-                return
-            group = ShareGroup(record.group_id, self._registry.new_timers(record.group_id))
-            self._registry.add(group)
-        if record.value is None and record.record_type is ShareRecordType.GROUP_METADATA:
-            self._registry.delete(group)
-        else:
-            group.apply(record)
+        self._store.replay(record, ShareRecordType.GROUP_METADATA)
 
     def begin_sessions(self, group_id: str) -> None:
         """Begin the sessions of the members of a loaded group."""

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import KafkaError
 from ....protocol.stored_records.share_group_records import ShareRecordType, StatePartitionMetadata, StateTopic
 from ..consumer.topics import find_topics
-from .group_change import ShareGroupChange
+from ..group.typed_groups import GroupChange
 
 if TYPE_CHECKING:
     from ..consumer.topics import GroupTopics
-    from .group_change import ShareGroupStore
+    from ..group.typed_groups import TypedGroupStore
     from .share_group import ShareGroup
 
 logger = logging.getLogger(__name__)
@@ -34,13 +34,15 @@ class StateTopics:
 
     __slots__ = ("_initialize_states", "_store", "_topics")
 
-    def __init__(self, store: ShareGroupStore, topics: GroupTopics, initialize_states: InitializeStates) -> None:
+    def __init__(
+        self, store: TypedGroupStore[ShareGroup], topics: GroupTopics, initialize_states: InitializeStates
+    ) -> None:
         """topics: the topics of the cluster."""
         self._store = store
         self._topics = topics
         self._initialize_states = initialize_states
 
-    def add_pending(self, change: ShareGroupChange, topic_names: Iterable[str]) -> None:
+    def add_pending(self, change: GroupChange[ShareGroup], topic_names: Iterable[str]) -> None:
         """Add the partitions of topics that have no state to the initializing ones."""
         before = change.group.state_partitions
         topics = (*before.initializing, *before.initialized)
@@ -83,7 +85,7 @@ class StateTopics:
                 logger.warning("share group %s: cannot remove deleted topics: %s", group.group_id, error.message)
 
     def _write(self, group: ShareGroup, value: StatePartitionMetadata) -> None:
-        change = ShareGroupChange(group)
+        change = GroupChange(group)
         change.add(ShareRecordType.STATE_PARTITION_METADATA, value)
         self._store.commit(change)
 

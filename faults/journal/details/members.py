@@ -14,10 +14,11 @@ from ....protocol.api_keys import ApiKey
 from ....protocol.apis.fields import TopicList, TopicNameOf
 from ....protocol.consumer_protocol import CONSUMER, read_assignment
 from ....protocol.frames import FrameError
-from ....protocol.message_fields import elements, text_in
+from ....protocol.message_fields import elements, number_in, text_in
 from ....protocol.shortened_text import shortened
+from ....protocol.streams_status import StreamsStatus
 from .exchange import Exchange, error_in, number_or_none, text_or_none
-from .models import PARTS_MAX, GroupMember, MemberDetails, TopicPartitions
+from .models import PARTS_MAX, GroupMember, MemberDetails, MemberTasks, TopicPartitions
 
 _BY_ID = TopicList("topic_partitions", name="", topic_id="topic_id", partitions="partitions")
 
@@ -36,6 +37,9 @@ def member_details(exchange: Exchange) -> MemberDetails:
         leader_id=text_or_none(response, "leader"),
         owned=_partitions_in(request, exchange.topic_name_of),
         assignment=_assignment(exchange),
+        owned_tasks=_tasks_in(request),
+        tasks=_tasks_in(response),
+        statuses=_statuses_in(response),
         members=[_member(exchange, member) for member in islice(members, PARTS_MAX)],
         members_left_out=max(0, len(members) - PARTS_MAX),
     )
@@ -93,6 +97,30 @@ def _partitions_in(holder: object, topic_name_of: TopicNameOf) -> list[TopicPart
         (_BY_ID.topic_text(each, topic_name_of) or "", cast("list[int]", elements(each, _BY_ID.partitions)))
         for each in elements(holder, _BY_ID.topics)
     )
+
+
+def _tasks_in(holder: object) -> MemberTasks | None:
+    """Return the tasks of a streams group's heartbeat; None without them."""
+    if getattr(holder, "active_tasks", None) is None:
+        return None
+    return MemberTasks(
+        **{
+            kind: {
+                shortened(text_in(each, "subtopology_id")): cast("list[int]", elements(each, "partitions"))[:PARTS_MAX]
+                for each in islice(elements(holder, f"{kind}_tasks"), PARTS_MAX)
+            }
+            for kind in ("active", "standby", "warmup")
+        }
+    )
+
+
+def _statuses_in(holder: object) -> list[str]:
+    if getattr(holder, "status", None) is None:
+        return []
+    return [
+        f"{StreamsStatus(number_in(each, 'status_code', 0)).name}: {shortened(text_in(each, 'status_detail'))}"
+        for each in islice(elements(holder, "status"), PARTS_MAX)
+    ]
 
 
 def _topics(named: Iterable[tuple[str, list[int]]]) -> list[TopicPartitions]:

@@ -126,13 +126,22 @@ class GroupMember(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
 
 
+class MemberTasks(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The tasks of a member of a streams group: the partitions of each subtopology by its id."""
+
+    active: dict[str, list[int]] = {}
+    standby: dict[str, list[int]] = {}
+    warmup: dict[str, list[int]] = {}
+
+
 class MemberDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A request of a group member: JoinGroup, SyncGroup, Heartbeat, LeaveGroup and the heartbeats of the newer groups.
 
     member_id: of the response, if that has one. epoch, new_epoch: the generation of the group, or the epoch of the
     member, of the request and of the response. owned: the partitions that the member reports. assignment: those that
-    the response assigns; None if it assigns none anew. members: those of a JoinGroup response to the leader, of a
-    SyncGroup of the leader, or those that leave.
+    the response assigns; None if it assigns none anew. owned_tasks, tasks: the same of a streams group. statuses: what
+    keeps its application from running, such as "MISSING_SOURCE_TOPICS: Source topics orders are missing."
+    members: those of a JoinGroup response to the leader, of a SyncGroup of the leader, or those that leave.
     """
 
     group_id: str
@@ -144,6 +153,9 @@ class MemberDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     leader_id: str | None = None
     owned: list[TopicPartitions] | None = None
     assignment: list[TopicPartitions] | None = None
+    owned_tasks: MemberTasks | None = None
+    tasks: MemberTasks | None = None
+    statuses: list[str] = []
     members: list[GroupMember] = []
     members_left_out: int = 0
 

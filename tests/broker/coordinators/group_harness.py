@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
@@ -84,8 +83,7 @@ class GroupHarness:
             self.settings,
             self.clock,
             self.log,
-            partial(self.cluster.node.coordinators.new_consumer_groups, self.log),
-            partial(self.cluster.node.coordinators.new_share_groups, self.log),
+            self.cluster.node.coordinators,
             lambda: str(next(self._numbers)),
         )
 

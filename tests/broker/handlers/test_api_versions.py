@@ -12,17 +12,12 @@ from fauxka.broker.handlers.cluster import api_versions
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
-from fauxka.protocol.api_keys import ApiKey
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
 from ...golden.capture_releases import captured_releases, keys_of, levels_of
 
 RELEASES = captured_releases()
-# Groups of Kafka Streams are not served: level 0 alone, and the versions of 4.2.
-STREAMS = "streams.version"
-STREAMS_KEYS: dict[int, list[int]] = {ApiKey.STREAMS_GROUP_HEARTBEAT: [0, 0], ApiKey.STREAMS_GROUP_DESCRIBE: [0, 0]}
-STREAMS_TOPOLOGY = 93
 
 
 def asked(api_version: int, config: dict[str, str] | None = None, version: str = "4.3") -> ApiVersionsResponse:
@@ -43,20 +38,6 @@ def finalized(response: ApiVersionsResponse) -> Any:
     return levels_of(response)["finalized"]
 
 
-def without_streams(levels: dict[str, Any]) -> dict[str, Any]:
-    """Return the levels of ApiVersions, but for groups of Kafka Streams."""
-    features = {
-        kind: {name: level for name, level in levels[kind].items() if name != STREAMS}
-        for kind in ("supported", "finalized")
-    }
-    return levels | features
-
-
-def as_served(keys: list[list[int]]) -> list[list[int]]:
-    """Return the captured versions, but for groups of Kafka Streams."""
-    return [[key, *STREAMS_KEYS.get(key, versions)] for key, *versions in keys if key != STREAMS_TOPOLOGY]
-
-
 def test_every_minor_release_is_captured() -> None:
     minors = {2: range(1, 9), 3: range(10), 4: range(5)}
 
@@ -68,7 +49,7 @@ def test_advertised_apis_and_versions_are_those_of_the_release(release: str) -> 
     captured = RELEASES[release]
     advertised = [keys_of(asked(version, version=release)) for version in captured["versions"]]
 
-    assert advertised == [as_served(captured["api_keys"])] * len(captured["versions"])
+    assert advertised == [captured["api_keys"]] * len(captured["versions"])
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -83,14 +64,7 @@ def test_levels_of_features_are_those_of_the_release(release: str) -> None:
     captured = RELEASES[release]["features"]
     answered = {version: levels_of(asked(int(version), version=release)) for version in captured}
 
-    assert {version: without_streams(each) for version, each in answered.items()} == {
-        version: without_streams(each) for version, each in captured.items()
-    }
-
-
-@pytest.mark.parametrize("release", ["4.2", "4.3", "4.4"])
-def test_groups_of_kafka_streams_have_level_0_only(release: str) -> None:
-    assert levels_of(asked(4, version=release))["supported"][STREAMS] == [0, 0]
+    assert answered == captured
 
 
 @pytest.mark.parametrize(("level", "told"), [("1", [1, 1]), ("2", [2, 2]), ("0", None)])

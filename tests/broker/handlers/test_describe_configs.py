@@ -43,7 +43,13 @@ def described(
             "share.isolation.level",
             "Whether a share group reads the records of open and aborted transactions.",
         ),
-        (GROUP, "g", "streams.num.standby.replicas", None),
+        (
+            GROUP,
+            "g",
+            "streams.num.standby.replicas",
+            "The standby tasks of each task with state in a streams group. For this group.",
+        ),
+        (GROUP, "g", "streams.assignor.name", None),
         (CLIENT_METRICS, "m", "interval.ms", None),
     ],
 )

@@ -8,6 +8,4 @@ def test_apis_that_are_open_to_every_client() -> None:
         "ApiVersions",
         "SaslAuthenticate",
         "SaslHandshake",
-        "StreamsGroupDescribe",
-        "StreamsGroupHeartbeat",
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypedDict, Unpack
 
 from fauxka.broker.cluster import Cluster
@@ -50,14 +49,7 @@ class ConsumerGroupHarness:
 
     def _new_coordinator(self) -> GroupCoordinator:
         settings = GroupSettings(initial_rebalance_delay_ms=0)
-        share_groups = partial(self.cluster.node.coordinators.new_share_groups, self.log)
-        return GroupCoordinator(
-            settings,
-            self.clock,
-            self.log,
-            partial(self.cluster.node.coordinators.new_consumer_groups, self.log),
-            share_groups,
-        )
+        return GroupCoordinator(settings, self.clock, self.log, self.cluster.node.coordinators)
 
     def crash(self) -> None:
         """Replace the coordinator by a new one that loads the log."""

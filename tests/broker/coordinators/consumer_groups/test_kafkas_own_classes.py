@@ -17,7 +17,7 @@ from fauxka.broker.coordinators.consumer.topic_regex import InvalidRegexError, T
 from fauxka.broker.coordinators.java_hash_tables import buckets_of_grown, in_hash_order, java_hash_order, uuid_hash
 from fauxka.broker.coordinators.share.simple_assignor import ShareGroupSpec, assign
 from fauxka.protocol.kafka_uuid import parse_uuid, uuid_text
-from fauxka.protocol.stored_records.consumer_group_records import ConsumerGroupRecord, ConsumerRecordType
+from fauxka.protocol.stored_records.consumer_group_records import ConsumerRecordType, read_consumer_record
 from fauxka.protocol.stored_records.consumer_group_values import (
     ClassicMember,
     ClassicProtocol,
@@ -166,5 +166,5 @@ def test_records_have_the_same_bytes() -> None:
     pairs = [each.split("=") for each in result.split(",")]
     theirs = [(bytes.fromhex(key), None if value == "-" else bytes.fromhex(value)) for key, value in pairs]
 
-    assert [(record.key.encode(), record.encode_value()) for record in expected] == theirs
-    assert [ConsumerGroupRecord.read(key, value) for key, value in theirs] == expected
+    assert [(record.encode_key(), record.encode_value()) for record in expected] == theirs
+    assert [read_consumer_record(key, value) for key, value in theirs] == expected
