@@ -12,6 +12,7 @@ from . import (
     producing,
     reading,
     sharing,
+    streaming,
     topics,
     transactions,
 )
@@ -29,4 +30,5 @@ CASES: list[AclCase] = [
     *configs.CASES,
     *cluster.CASES,
     *acl_requests.CASES,
+    *streaming.CASES,
 ]

@@ -1,0 +1,1 @@
+"""The scenes of capture_streams_groups."""
