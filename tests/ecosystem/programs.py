@@ -106,17 +106,18 @@ def python_program(name: str, version: str | None = None) -> Program:
     return Program(folder, (interpreter, "program.py"))
 
 
-def java_program(name: str, main: str) -> Program:
-    """Install a program of Java: the jars of its pom.xml, and its classes. main: the class that runs."""
+def java_program(name: str, main: str, kafka_version: str = "") -> Program:
+    """Install a program of Java: the jars of its pom.xml, and its classes.
+
+    main: the class that runs. kafka_version: of Kafka's jars, where the pom.xml has that property; "" for its own.
+    """
     need("java", "javac", "mvn", group=GROUP)
     sources = sorted(path.name for path in (HERE / name).glob("*.java"))
     download = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
     compiling = [("javac", "-nowarn", "-cp", "jars/*", "-d", "classes", *sources)] if sources else []
-    folder = _installed_by(
-        name,
-        ("mvn", "-q", "-B", download, "-DincludeScope=runtime", "-DoutputDirectory=jars"),
-        *compiling,
-    )
+    versions = (f"-Dkafka.version={kafka_version}",) if kafka_version else ()
+    downloading = ("mvn", "-q", "-B", download, "-DincludeScope=runtime", "-DoutputDirectory=jars", *versions)
+    folder = _installed_by(name, downloading, *compiling, variant=kafka_version)
     return Program(folder, ("java", *JAVA_OPTIONS, "-cp", "classes:jars/*", main))
 
 
@@ -155,16 +156,16 @@ def _python_of(version: str | None) -> str:
     return f"python{version}"
 
 
-def _installed_by(name: str, *commands: Sequence[str]) -> Path:
-    """Copy a program into the cache and run commands there, unless that is done."""
-    folder = CACHE / "ecosystem" / name
+def _installed_by(name: str, *commands: Sequence[str], variant: str = "") -> Path:
+    """Copy a program into the cache and run commands there, unless that is done. variant: which of several it is."""
+    folder = CACHE / "ecosystem" / "-".join(part for part in (name, variant) if part)
 
     def install() -> None:
         shutil.copytree(HERE / name, folder)
         for command in commands:
             run_in_project(folder, environment(), *command, seconds_max=INSTALL_SECONDS_MAX)
 
-    return installed(folder, _made_of(name), install)
+    return installed(folder, _made_of(name, variant) if variant else _made_of(name), install)
 
 
 def _made_of(name: str, *more: str) -> str:
