@@ -19,12 +19,13 @@ from ....protocol.messages.join_group import JoinGroupResponse
 from ....protocol.messages.leave_group import MemberIdentity
 from ....protocol.messages.sync_group import SyncGroupResponse
 from ....protocol.stored_records.consumer_group_values import ClassicMember, ClassicProtocol
+from ..group.member_group import LEAVE_EPOCH
 from .embedded_protocol import by_topic_id, encode_assignment
 from .group import PROTOCOL_TYPE
 from .group_change import ConsumerGroupChange
 from .heartbeats import check_room
-from .member import LEAVE_EPOCH, NO_REGEX, ConsumerMember, MemberState, without_epochs
-from .members import Caller, known_static_member, member_of
+from .member import NO_REGEX, ConsumerMember, MemberState, without_epochs
+from .members import Caller, member_of
 from .regex_refresh import RegexUpdate
 from .target_assignment import UpdatedMembers
 
@@ -218,7 +219,7 @@ def _leaving_member(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerM
         return group.member_of(identity.member_id)
     known = group.static_member(instance_id)
     member_id = identity.member_id or (known.member_id if known is not None else "")
-    return known_static_member(group, member_id, instance_id)
+    return group.known_static_member(member_id, instance_id)
 
 
 def _check_protocols(group: ConsumerGroup, member_id: str, protocol_type: str, names: list[str]) -> None:
@@ -274,7 +275,7 @@ def _classic_member_of(
             f"Member with instance id {instance_id} is not a member of group {group.group_id}.",
         )
     else:
-        member = known_static_member(group, member_id, instance_id)
+        member = group.known_static_member(member_id, instance_id)
     if member.classic is None:
         raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} does not use the classic protocol.")
     return member, member.classic

@@ -25,6 +25,7 @@ from ....protocol.stored_records.consumer_group_values import (
 )
 from ....protocol.stored_records.typed_records import TypedRecord
 from ..group.group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
+from ..group.member_group import MemberGroup
 from ..group.typed_groups import encoded
 from .member import ConsumerMember, MemberState, check_offset_commit, check_offset_fetch, is_anonymous_transaction
 from .records import group_tombstones
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from ..coordinator_log import CoordinatorRecord
     from ..group.group_timers import GroupTimers
-    from ..group.offset_store import CommittedOffset
     from .topics import TopicsSnapshot
 
 PROTOCOL_TYPE = "consumer"
@@ -58,7 +58,7 @@ class ConsumerGroupState(Enum):
     DEAD = "Dead"
 
 
-class ConsumerGroup:
+class ConsumerGroup(MemberGroup[ConsumerMember]):
     """One group of the consumer protocol."""
 
     __slots__ = (
@@ -67,30 +67,22 @@ class ConsumerGroup:
         "assignment_epoch",
         "assignment_timestamp_ms",
         "group_epoch",
-        "group_id",
         "has_partition_metadata",
         "is_regex_refresh_running",
-        "members",
         "metadata_hash",
         "resolved_regexes",
-        "static_members",
         "target_assignments",
-        "timers",
         "topics_snapshot",
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
         """Create a group without members."""
-        self.group_id = group_id
-        self.timers = timers
+        super().__init__(group_id, timers)
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.assignment_epoch = FIRST_EPOCH
         # 0: never assigned, so that the next assignment need not wait for the assignment interval.
         self.assignment_timestamp_ms = 0
-        self.members: dict[str, ConsumerMember] = {}
-        # group.instance.id to the current member id.
-        self.static_members: dict[str, str] = {}
         self.target_assignments: dict[str, Partitions] = {}
         self.resolved_regexes: dict[str, RegularExpression] = {}
         # Whether there is a partition metadata record, which Kafka wrote before 4.1, and which needs a tombstone.
@@ -129,11 +121,6 @@ class ConsumerGroup:
         return PROTOCOL_TYPE
 
     @property
-    def is_empty(self) -> bool:
-        """Whether the group has no members."""
-        return not self.members
-
-    @property
     def subscriptions(self) -> Subscriptions:
         """The subscriptions of all members."""
         if self._subscriptions is None:
@@ -163,20 +150,6 @@ class ConsumerGroup:
             for topic_id, partitions in self.target_assignment_of(member.member_id).items()
             for partition in partitions
         )
-
-    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
-        """Return the member with a group.instance.id, or None."""
-        member_id = None if instance_id is None else self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
-
-    def member_of(self, member_id: str) -> ConsumerMember:
-        """Return the member. Raises KafkaError UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}."
-            )
-        return member
 
     def target_assignment_of(self, member_id: str) -> Partitions:
         """Return the target assignment of a member."""
@@ -214,28 +187,9 @@ class ConsumerGroup:
         elif member_epoch >= 0:
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"an epoch of no member of group {self.group_id}")
 
-    def check_offset_delete(self) -> None:
-        """Accept the deletion. The caller checks is_subscribed_to for each topic."""
-
-    def check_delete(self) -> None:
-        """Raise KafkaError NON_EMPTY_GROUP if the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
-
-    def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return the time of the commit."""
-        return committed.commit_timestamp_ms
-
     def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the tombstones that delete the group."""
         return encoded(group_tombstones(self.group_id, self.members, self.resolved_regexes))
-
-    def close(self) -> None:
-        """Cancel all timers."""
-        self.timers.cancel_all()
-
-    def fail_pending_requests(self) -> None:
-        """Do nothing: every response is sent within its step."""
 
     # -- records
 

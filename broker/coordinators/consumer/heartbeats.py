@@ -19,8 +19,9 @@ from ....protocol.messages.consumer_group_heartbeat import (
 )
 from ....protocol.stored_records.consumer_group_values import PartitionEpochs, Partitions
 from ....security.java_text import is_blank
-from .member import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember
-from .members import Caller, known_static_member, member_of
+from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
+from .member import ConsumerMember
+from .members import Caller, member_of
 from .regex_refresh import RegexUpdate
 from .target_assignment import UpdatedMembers
 
@@ -93,7 +94,7 @@ class Heartbeats:
         if request.instance_id is None:
             member = group.member_of(request.member_id)
         else:
-            member = known_static_member(group, request.member_id, request.instance_id)
+            member = group.known_static_member(request.member_id, request.instance_id)
         if request.instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
             self._fencing.leave_temporarily(group, member)
         else:

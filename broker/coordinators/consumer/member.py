@@ -23,11 +23,7 @@ from ....protocol.stored_records.consumer_group_values import (
     Partitions,
 )
 from ..group.group import CheckOffset, OffsetCommitter, accept_any_offset
-
-# Special epochs of a request. A static member that leaves with -2 keeps its place until its session expires.
-JOIN_EPOCH = 0
-LEAVE_EPOCH = -1
-STATIC_LEAVE_EPOCH = -2
+from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH
 
 # The subscription of a member without a regular expression.
 NO_REGEX = ""

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import NO_PARTITION_EPOCHS
+from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch
 from .group_change import ConsumerGroupChange
-from .member import JOIN_EPOCH, STATIC_LEAVE_EPOCH, ConsumerMember, with_epoch, without_epochs
+from .member import ConsumerMember, with_epoch, without_epochs
 from .records import (
     current_assignment_record,
     group_record,
@@ -71,16 +72,16 @@ def member_of(change: ConsumerGroupChange, caller: Caller) -> ConsumerMember:
             return group.member_of(caller.member_id)
         member = ConsumerMember(member_id=caller.member_id)
     if not caller.is_classic:
-        _check_epoch(member, caller)
+        check_member_epoch(member, caller.member_epoch, "consumer", lambda: _has_all(member, caller.owned))
     return member
 
 
 def _static_member_of(change: ConsumerGroupChange, caller: Caller, instance_id: str) -> ConsumerMember:
     group = change.group
     if not caller.is_joining:
-        member = known_static_member(group, caller.member_id, instance_id)
+        member = group.known_static_member(caller.member_id, instance_id)
         if not caller.is_classic:
-            _check_epoch(member, caller)
+            check_member_epoch(member, caller.member_epoch, "consumer", lambda: _has_all(member, caller.owned))
         return member
     known = group.static_member(instance_id)
     if known is None:
@@ -103,19 +104,6 @@ def _static_member_of(change: ConsumerGroupChange, caller: Caller, instance_id: 
     return returned
 
 
-def known_static_member(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
-    """Return the static member. Raises KafkaError UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for another member id."""
-    known = group.static_member(instance_id)
-    if known is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if known.member_id != member_id:
-        raise KafkaError(
-            ErrorCode.FENCED_INSTANCE_ID,
-            f"Static member {member_id} with instance id {instance_id} was fenced by member {known.member_id}.",
-        )
-    return known
-
-
 def _replace(change: ConsumerGroupChange, known: ConsumerMember, returned: ConsumerMember) -> None:
     group = change.group
     change.add_records(*member_tombstones(group.group_id, known.member_id))
@@ -123,25 +111,6 @@ def _replace(change: ConsumerGroupChange, known: ConsumerMember, returned: Consu
         member_record(group.group_id, returned),
         target_assignment_record(group.group_id, returned.member_id, group.target_assignment_of(known.member_id)),
         current_assignment_record(group.group_id, returned),
-    )
-
-
-def _check_epoch(member: ConsumerMember, caller: Caller) -> None:
-    """Raise KafkaError FENCED_MEMBER_EPOCH unless the caller has the member's epoch, or its previous one."""
-    received = caller.member_epoch
-    if received in (JOIN_EPOCH, member.member_epoch):
-        return
-    if received > member.member_epoch:
-        word = "greater"
-    elif received == member.previous_member_epoch and _has_all(member, caller.owned):
-        # The response to the member's last heartbeat was lost.
-        return
-    else:
-        word = "smaller"
-    raise KafkaError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The consumer group member has a {word} member epoch ({received}) than the one known by the group coordinator "
-        f"({member.member_epoch}). The member must abandon all its partitions and rejoin.",
     )
 
 

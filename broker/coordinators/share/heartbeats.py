@@ -26,6 +26,7 @@ from ....protocol.stored_records.share_group_records import (
 )
 from ....security.java_text import is_blank
 from ..consumer.topics import metadata_hash
+from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH
 from ..group.member_timeouts import MemberTimeouts, session_timer
 from ..group.typed_groups import GroupChange
 from .member_update import ShareMemberUpdate
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from ..group.typed_groups import TypedGroupStore
     from .settings import ShareGroupSettings
     from .state_topics import InitializeStates
-
-JOIN_EPOCH, LEAVE_EPOCH = 0, -1
 
 
 class ShareHeartbeats:

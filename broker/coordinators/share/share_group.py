@@ -27,6 +27,7 @@ from ....protocol.stored_records.share_group_records import (
 from ....protocol.stored_records.typed_records import TypedRecord
 from ..coordinator_log import CoordinatorRecord
 from ..group.group import CheckOffset, GroupType, OffsetCommitter
+from ..group.member_group import MemberGroup
 from ..group.typed_groups import encoded
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class ShareMember:
         return frozenset(self.metadata.subscribed_topic_names)
 
 
-class ShareGroup:
+class ShareGroup(MemberGroup[ShareMember]):
     """A group whose members share partitions."""
 
     group_type = GroupType.SHARE
@@ -64,23 +65,18 @@ class ShareGroup:
         "assignment_epoch",
         "assignment_timestamp_ms",
         "group_epoch",
-        "group_id",
-        "members",
         "metadata_hash",
         "state_partitions",
         "target_assignments",
-        "timers",
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
         """Create the group without members."""
-        self.group_id = group_id
-        self.timers = timers
+        super().__init__(group_id, timers)
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.assignment_epoch = NEVER_ASSIGNED
         self.assignment_timestamp_ms = 0
-        self.members: dict[str, ShareMember] = {}
         self.target_assignments: dict[str, Partitions] = {}
         self.state_partitions = StatePartitionMetadata()
 
@@ -90,11 +86,6 @@ class ShareGroup:
         return STABLE if self.members else EMPTY
 
     @property
-    def is_empty(self) -> bool:
-        """Whether the group has no members."""
-        return not self.members
-
-    @property
     def topic_names(self) -> frozenset[str]:
         """The topics to which members are subscribed, whether they exist or not."""
         return subscribed_names(self.members.values())
@@ -102,15 +93,6 @@ class ShareGroup:
     def is_subscribed_to(self, topic_name: str) -> bool:
         """Whether a member consumes the topic."""
         return topic_name in self.topic_names
-
-    def member_of(self, member_id: str) -> ShareMember:
-        """Return the member. Raises KafkaError UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}."
-            )
-        return member
 
     # -- committed offsets, which share groups do not have, and administration
 
@@ -129,11 +111,6 @@ class ShareGroup:
     def _no_offsets(self) -> KafkaError:
         return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {self.group_id} is a share group.")
 
-    def check_delete(self) -> None:
-        """Raise KafkaError NON_EMPTY_GROUP if the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
-
     def retention_base_ms(self, committed: CommittedOffset) -> int | None:
         """Return None, because the group has no committed offsets."""
         return None
@@ -146,13 +123,6 @@ class ShareGroup:
             ShareRecordType.GROUP_METADATA,
         )
         return encoded([TypedRecord(each, self.group_id) for each in types])
-
-    def close(self) -> None:
-        """Cancel all timers."""
-        self.timers.cancel_all()
-
-    def fail_pending_requests(self) -> None:
-        """Do nothing, because no request of a member is ever pending."""
 
     # -- records
 

@@ -12,8 +12,9 @@ from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.messages.streams_group_heartbeat import Status, StreamsGroupHeartbeatRequest
 from ....protocol.stored_records.streams_group_records import StreamsMemberMetadata
 from ....protocol.streams_status import StreamsStatus
+from ..group.member_group import JOIN_EPOCH
 from ..group.typed_groups import GroupChange
-from .member import JOIN_EPOCH, StreamsMember
+from .member import StreamsMember
 from .streams_group import StreamsGroup
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 from ....security.java_text import is_blank
-from .member import JOIN_EPOCH, STATIC_LEAVE_EPOCH
+from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

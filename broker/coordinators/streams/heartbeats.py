@@ -26,12 +26,12 @@ from ....protocol.stored_records.streams_group_records import (
 from ....protocol.streams_status import StreamsStatus
 from ..consumer.topics import metadata_hash, take_snapshot
 from ..group.classic_group import ClassicGroup
+from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..group.typed_groups import GroupChange
 from .heartbeat import Heartbeat, with_fields
 from .heartbeat_checks import check_request, check_tasks
 from .heartbeat_responses import HeartbeatResponses
-from .member import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
-from .members import known_static_member, member_of, owned_tasks
+from .members import member_of, owned_tasks
 from .reconciliation import Reconciliation
 from .streams_group import StreamsGroup, StreamsGroupState, TaskOffsets
 from .target_assignment import Target, TargetAssignments
@@ -94,7 +94,7 @@ class StreamsHeartbeats:
         if request.instance_id is None:
             member = group.member_of(member_id)
         else:
-            member = known_static_member(group, member_id, request.instance_id)
+            member = group.known_static_member(member_id, request.instance_id)
         if request.instance_id is not None and request.member_epoch == STATIC_LEAVE_EPOCH:
             self._members.leave_temporarily(group, member)
         else:

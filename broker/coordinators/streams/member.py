@@ -19,11 +19,7 @@ from ....protocol.stored_records.streams_group_records import (
     StreamsMemberMetadata,
     TargetTasks,
 )
-
-# Special epochs of a request. A static member that leaves with -2 keeps its place until its session expires.
-JOIN_EPOCH = 0
-LEAVE_EPOCH = -1
-STATIC_LEAVE_EPOCH = -2
+from ..group.member_group import LEAVE_EPOCH
 
 
 class MemberState(IntEnum):

@@ -21,9 +21,10 @@ from ....protocol.stored_records.streams_group_records import (
     TargetTasks,
     Task,
 )
+from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch
 from ..group.member_timeouts import MemberTimeouts, Removal, rebalance_timer, session_timer
 from ..group.typed_groups import GroupChange
-from .member import JOIN_EPOCH, STATIC_LEAVE_EPOCH, StreamsMember
+from .member import StreamsMember
 from .streams_group import StreamsGroup
 
 if TYPE_CHECKING:
@@ -63,28 +64,15 @@ def member_of(change: GroupChange[StreamsGroup], request: StreamsGroupHeartbeatR
     is_joining = request.member_epoch == JOIN_EPOCH
     known = group.static_member(instance_id)
     if instance_id is not None and not is_joining:
-        member = known_static_member(group, member_id, instance_id)
+        member = group.known_static_member(member_id, instance_id)
     elif known is not None and instance_id is not None:
         return _returned(change, known, member_id, instance_id)
     elif is_joining:
         member = group.members.get(member_id) or StreamsMember(member_id=member_id)
     else:
         member = group.member_of(member_id)
-    _check_epoch(member, request)
+    check_member_epoch(member, request.member_epoch, "streams", lambda: _has_all(member, request))
     return member
-
-
-def known_static_member(group: StreamsGroup, member_id: str, instance_id: str) -> StreamsMember:
-    """Return the static member. Raises KafkaError UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID for another member id."""
-    known = group.static_member(instance_id)
-    if known is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
-    if known.member_id != member_id:
-        raise KafkaError(
-            ErrorCode.FENCED_INSTANCE_ID,
-            f"Static member {member_id} with instance id {instance_id} was fenced by member {known.member_id}.",
-        )
-    return known
 
 
 def _returned(
@@ -105,25 +93,6 @@ def _returned(
     change.add(StreamsRecordType.CURRENT_MEMBER_ASSIGNMENT, returned.current_assignment(), member_id)
     logger.info("group %s: static member %s returns as %s", group.group_id, instance_id, member_id)
     return returned
-
-
-def _check_epoch(member: StreamsMember, request: StreamsGroupHeartbeatRequest) -> None:
-    """Raise KafkaError FENCED_MEMBER_EPOCH unless the request has the member's epoch, or its previous one."""
-    received = request.member_epoch
-    if received in (JOIN_EPOCH, member.member_epoch):
-        return
-    if received > member.member_epoch:
-        word = "greater"
-    elif received == member.previous_member_epoch and _has_all(member, request):
-        # The response to the member's last heartbeat was lost.
-        return
-    else:
-        word = "smaller"
-    raise KafkaError(
-        ErrorCode.FENCED_MEMBER_EPOCH,
-        f"The streams group member has a {word} member epoch ({received}) than the one known by the group coordinator "
-        f"({member.member_epoch}). The member must abandon all its partitions and rejoin.",
-    )
 
 
 def _has_all(member: StreamsMember, request: StreamsGroupHeartbeatRequest) -> bool:

@@ -29,6 +29,7 @@ from ....protocol.stored_records.streams_group_records import (
 from ....protocol.stored_records.typed_records import TypedRecord, TypedRecordType
 from ..consumer.member import is_anonymous_transaction
 from ..group.group import CheckOffset, GroupType, OffsetCommitter, accept_any_offset
+from ..group.member_group import MemberGroup
 from ..group.typed_groups import encoded
 from .member import StreamsMember
 from .task_processes import TaskProcesses
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from ..consumer.topics import TopicsSnapshot
     from ..coordinator_log import CoordinatorRecord
     from ..group.group_timers import GroupTimers
-    from ..group.offset_store import CommittedOffset
     from .topology import ConfiguredTopology
 
 # The epoch of a group before its first record, which has epoch 2.
@@ -88,7 +88,7 @@ class RefinedAssignment(NamedTuple):
     is_relabelled: bool = False
 
 
-class StreamsGroup:
+class StreamsGroup(MemberGroup[StreamsMember]):
     """One streams group. Implements Group."""
 
     group_type = GroupType.STREAMS
@@ -101,29 +101,21 @@ class StreamsGroup:
         "assignment_timestamp_ms",
         "configured",
         "endpoint_epoch",
-        "group_id",
-        "members",
         "metadata",
         "refined",
         "shutdown_member_id",
-        "static_members",
         "target_assignments",
         "task_offsets",
-        "timers",
         "topics_snapshot",
         "topology",
     )
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
         """Create the group without members."""
-        self.group_id = group_id
-        self.timers = timers
+        super().__init__(group_id, timers)
         self.metadata = StreamsGroupMetadata(FIRST_EPOCH, assignment_configs={})
         self.assignment_epoch = FIRST_EPOCH
         self.assignment_timestamp_ms = 0
-        self.members: dict[str, StreamsMember] = {}
-        # group.instance.id to the current member id.
-        self.static_members: dict[str, str] = {}
         self.target_assignments: dict[str, TargetTasks] = {}
         self.topology: Topology | None = None
         self.configured: ConfiguredTopology | None = None
@@ -167,28 +159,9 @@ class StreamsGroup:
         """The state by the name that ListGroups returns."""
         return self.state.value
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the group has no members."""
-        return not self.members
-
     def is_subscribed_to(self, topic_name: str) -> bool:
         """Whether a member may read the topic."""
         return bool(self.members) and self.topology is not None and topic_name in subtopology_of_topic(self.topology)
-
-    def static_member(self, instance_id: str | None) -> StreamsMember | None:
-        """Return the member with a group.instance.id, or None."""
-        member_id = None if instance_id is None else self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
-
-    def member_of(self, member_id: str) -> StreamsMember:
-        """Return the member. Raises KafkaError UNKNOWN_MEMBER_ID."""
-        member = self.members.get(member_id)
-        if member is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}."
-            )
-        return member
 
     def offsets_of(self, member_id: str) -> TaskOffsets:
         """Return the offsets that a member has reported."""
@@ -300,18 +273,6 @@ class StreamsGroup:
                 f"{member.member_epoch}."
             )
 
-    def check_offset_delete(self) -> None:
-        """Accept the deletion. The caller checks is_subscribed_to for each topic."""
-
-    def check_delete(self) -> None:
-        """Raise KafkaError NON_EMPTY_GROUP if the group has members."""
-        if self.members:
-            raise KafkaError(ErrorCode.NON_EMPTY_GROUP, "The group is not empty.")
-
-    def retention_base_ms(self, committed: CommittedOffset) -> int | None:
-        """Return the time of the commit."""
-        return committed.commit_timestamp_ms
-
     def tombstones(self) -> Sequence[CoordinatorRecord]:
         """Return the tombstones that delete the group."""
         records = [
@@ -326,13 +287,6 @@ class StreamsGroup:
 
     def _tombstone(self, record_type: StreamsRecordType, member_id: str = "") -> TypedRecord:
         return TypedRecord(record_type, self.group_id, member_id)
-
-    def close(self) -> None:
-        """Cancel all timers."""
-        self.timers.cancel_all()
-
-    def fail_pending_requests(self) -> None:
-        """Do nothing: every response is sent within its step."""
 
     # -- records
 

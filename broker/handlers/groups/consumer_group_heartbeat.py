@@ -12,7 +12,7 @@ from ....faults.consumption.events import LeavingMember, MembersLeaving
 from ....protocol.error_codes import KafkaError
 from ....protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from ...coordinators.consumer.heartbeats import Client
-from ...coordinators.consumer.member import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
+from ...coordinators.group.member_group import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ...requests.flushed_response import after_flush
 from ...requests.group_protocols import CONSUMER_PROTOCOL, served_by
 from ...requests.permissions import may_describe_topic

@@ -22,7 +22,7 @@ from ....protocol.messages.streams_group_heartbeat import (
 )
 from ....protocol.streams_status import StreamsStatus
 from ...coordinators.consumer.heartbeats import Client
-from ...coordinators.streams.member import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
+from ...coordinators.group.member_group import LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ...coordinators.streams.topology import InternalTopic, check_size, topics_of
 from ...metadata.metadata_image import is_internal_topic
 from ...metadata.topic_validation import find_topic_name_error

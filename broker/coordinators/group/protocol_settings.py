@@ -11,15 +11,35 @@ if TYPE_CHECKING:
     from ...replica.replica_manager import ReplicaManager
 
 
-class OwnConfigs:
-    """Reads configs of groups (share.session.timeout.ms) and of the node (group.share.session.timeout.ms)."""
+class ProtocolSettings:
+    """Reads configs of groups (share.session.timeout.ms) and of the node (group.share.session.timeout.ms).
+
+    Has those that share and streams groups both have.
+    """
 
     __slots__ = ("_protocol", "_replicas")
 
     def __init__(self, replicas: ReplicaManager, protocol: str) -> None:
-        """replicas: those of the node whose configs apply. protocol: the first part of the keys of its groups."""
+        """replicas: those of the node whose configs apply. protocol: the first part of the keys of groups."""
         self._replicas = replicas
         self._protocol = protocol
+
+    @property
+    def members_max(self) -> int:
+        """The maximal number of members of a group."""
+        return self.number_of_node(f"group.{self._protocol}.max.size")
+
+    def session_timeout_ms(self, group_id: str) -> int:
+        """Return the time without a heartbeat after which a member is removed."""
+        return self.number(group_id, "session.timeout.ms")
+
+    def heartbeat_interval_ms(self, group_id: str) -> int:
+        """Return the heartbeat interval of members."""
+        return self.number(group_id, "heartbeat.interval.ms")
+
+    def assignment_interval_ms(self, group_id: str) -> int:
+        """Return the least time between two target assignments."""
+        return self.number(group_id, "assignment.interval.ms")
 
     def text(self, group_id: str, key: str) -> str | None:
         """Return the text of a group's own config; None if the group does not have it."""
