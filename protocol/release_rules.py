@@ -48,6 +48,8 @@ class ReleaseRules(NamedTuple):
     UNKNOWN_SERVER_ERROR.
     starts_transactions_at_zero: the first batch that adds its partition to a transaction must have sequence 0, if the
     producer has no state there.
+    delays_assignments: two target assignments of a group are at least group.*.assignment.interval.ms apart. Without it,
+    each epoch of a group has its own.
     completes_streams_groups: streams groups have static members and the offsets of tasks, a standby task that becomes
     active stays until then, and the epoch of the assignment follows the last member that leaves (KIP-1071). Without it,
     as Kafka begins them.
@@ -76,6 +78,7 @@ class ReleaseRules(NamedTuple):
     checks_epoch_of_offset_commits: bool
     starts_transactions_at_zero: bool
     fences_in_one_epoch: bool
+    delays_assignments: bool
     completes_streams_groups: bool
 
 
@@ -102,6 +105,7 @@ RULES_SINCE: Mapping[str, Release] = {
     "checks_epoch_of_offset_commits": (4, 0),
     "starts_transactions_at_zero": (4, 1),
     "fences_in_one_epoch": (4, 1),
+    "delays_assignments": (4, 3),
     "completes_streams_groups": (4, 4),
 }
 

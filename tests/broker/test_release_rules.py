@@ -8,11 +8,17 @@ from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
+from fauxka.protocol.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 from fauxka.testing import Broker
 
 from ..manual_clock import ManualClock
+from ..wire.message_client import MessageClient
 from .blocking_client import TOPIC as TOPIC_RESOURCE
 from .blocking_client import BlockingClient
 
@@ -54,3 +60,47 @@ def test_before_2_6_a_refused_end_in_a_higher_epoch_decides_and_writes_no_marker
     assert refused.value.code == ErrorCode.PRODUCER_FENCED
     assert transactions.describe("transfers").state_name == state
     assert cluster.node.replicas.partition_of("events", 0).log.log_end_offset == 0
+
+
+def rises_of_consumer_epochs(as_version: str) -> list[int]:
+    """The rises of the epoch in which a second and a third member of a consumer group join."""
+    epochs: list[int] = []
+    with Broker(as_version=as_version) as broker, MessageClient(broker.bootstrap_servers) as client:
+        broker.topics.create("orders")
+        for member_id in "abc":
+            request = ConsumerGroupHeartbeatRequest(
+                group_id="billing",
+                member_id=member_id,
+                member_epoch=0,
+                rebalance_timeout_ms=6000,
+                subscribed_topic_names=["orders"],
+                topic_partitions=[],
+            )
+            epochs.append(client.call(request, 0, ConsumerGroupHeartbeatResponse).member_epoch)
+    return [epochs[1] - epochs[0], epochs[2] - epochs[1]]
+
+
+def rises_of_share_epochs(as_version: str) -> list[int]:
+    """The rises of the epoch in which a second and a third member of a share group join."""
+    epochs: list[int] = []
+    with Broker(as_version=as_version) as broker, MessageClient(broker.bootstrap_servers) as client:
+        broker.topics.create("orders")
+        for member_id in "abc":
+            request = ShareGroupHeartbeatRequest(
+                group_id="billing", member_id=member_id, member_epoch=0, subscribed_topic_names=["orders"]
+            )
+            epochs.append(client.call(request, 1, ShareGroupHeartbeatResponse).member_epoch)
+    return [epochs[1] - epochs[0], epochs[2] - epochs[1]]
+
+
+# As Kafka 4.0.0, 4.2.0 and 4.3.0 return them.
+@pytest.mark.parametrize(("as_version", "rises"), [("4.0", [1, 1]), ("4.2", [1, 1]), ("4.3", [0, 0])])
+def test_before_4_3_each_member_of_a_consumer_group_has_its_assignment_at_once(
+    as_version: str, rises: list[int]
+) -> None:
+    assert rises_of_consumer_epochs(as_version) == rises
+
+
+@pytest.mark.parametrize(("as_version", "rises"), [("4.2", [1, 1]), ("4.3", [0, 0])])
+def test_before_4_3_each_member_of_a_share_group_has_its_assignment_at_once(as_version: str, rises: list[int]) -> None:
+    assert rises_of_share_epochs(as_version) == rises

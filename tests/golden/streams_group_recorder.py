@@ -6,6 +6,8 @@ Members and what stands in the order of a hash table are sorted.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from fauxka.protocol.message import Message
 from fauxka.protocol.messages import streams_group_describe, streams_group_heartbeat
@@ -54,9 +56,22 @@ class StreamsGroupNormalForm(ConsumerGroupNormalForm):
 
 
 class StreamsGroupRecorder(ConsumerGroupRecorder):
-    """A recorder for one client of streams groups. version: of the heartbeats and descriptions of the release."""
+    """A recorder for one client of streams groups. version: of the heartbeats and descriptions of the release.
+
+    group_configs: set together with the configs of any group.
+    """
 
     version = 1
+    group_configs: Mapping[str, str] = MappingProxyType({})
+
+    def set_group_config(self, group_id: str, **texts: str) -> None:
+        """Set configs of a group. Underscores in their names stand for dots."""
+        super().set_group_config(group_id, **{**self.group_configs, **texts})
+
+    def wait_for_internal_topic(self, name: str, partition_count: int) -> None:
+        """Return when the coordinator has the topic. That of a real Kafka gets it a moment after its broker."""
+        self.wait_for_topic(name, partition_count)
+        self.pass_ms(1000)
 
     def describe_streams(self, case: str, *group_ids: str, version: int | None = None) -> None:
         """Record the descriptions of groups."""

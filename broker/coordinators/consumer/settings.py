@@ -7,7 +7,7 @@ consumerGroupAssignors also accepts names of Java classes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -83,13 +83,13 @@ class ConsumerGroupSettings:
     @classmethod
     def of_node(cls, replicas: ReplicaManager) -> ConsumerGroupSettings:
         """Return the settings in force on the node of replicas. They follow later changes of configs."""
-        known = (replicas.config, ConsumerGroupLimits.of(replicas.config))
+        known = (replicas.config, replicas.emulated_version, _limits_of(replicas))
 
         def limits() -> ConsumerGroupLimits:
             nonlocal known
-            if known[0] is not replicas.config:
-                known = (replicas.config, ConsumerGroupLimits.of(replicas.config))
-            return known[1]
+            if known[0] is not replicas.config or known[1] is not replicas.emulated_version:
+                known = (replicas.config, replicas.emulated_version, _limits_of(replicas))
+            return known[2]
 
         return cls(limits, lambda group_id: replicas.image.configs.group_configs.get(group_id, {}))
 
@@ -140,6 +140,13 @@ _CLASSES: Mapping[str, str] = MappingProxyType(
         "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
     }
 )
+
+
+def _limits_of(replicas: ReplicaManager) -> ConsumerGroupLimits:
+    limits = ConsumerGroupLimits.of(replicas.config)
+    if replicas.emulated_version.rules.delays_assignments:
+        return limits
+    return replace(limits, assignment_interval_ms=0, assignment_interval_ms_range=(0, 0))
 
 
 def assignor_names(configured: list[str]) -> tuple[str, ...]:

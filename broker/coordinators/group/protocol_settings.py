@@ -39,6 +39,8 @@ class ProtocolSettings:
 
     def assignment_interval_ms(self, group_id: str) -> int:
         """Return the least time between two target assignments."""
+        if not self._replicas.emulated_version.rules.delays_assignments:
+            return 0
         return self.number(group_id, "assignment.interval.ms")
 
     def text(self, group_id: str, key: str) -> str | None:

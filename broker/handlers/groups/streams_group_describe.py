@@ -20,6 +20,9 @@ from ...requests.permissions import authorized_operations, may_describe_topics
 from ...requests.request_context import RequestContext
 from ...runtime.long_work import for_each
 
+# A value of TopologyDescriptionStatus: no plug-in has stored a description.
+_NOT_STORED = 1
+
 
 async def _handle(context: RequestContext, request: StreamsGroupDescribeRequest) -> StreamsGroupDescribeResponse:
     """Describe the groups."""
@@ -31,8 +34,11 @@ async def _handle(context: RequestContext, request: StreamsGroupDescribeRequest)
 
 def _described(context: RequestContext, request: StreamsGroupDescribeRequest, group_id: str) -> DescribedGroup:
     group = context.node.coordinators.groups.streams_groups.describe(group_id)
-    if request.include_authorized_operations and group.error_code == ErrorCode.NONE:
-        group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
+    if group.error_code == ErrorCode.NONE:
+        if request.include_authorized_operations:
+            group.authorized_operations = authorized_operations(context, ResourceType.GROUP, group.group_id)
+        if request.include_topology_description:
+            group.topology_description_status = _NOT_STORED
     return _without_denied_topics(context, group)
 
 

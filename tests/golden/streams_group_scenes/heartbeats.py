@@ -159,7 +159,7 @@ def threads(recorder: StreamsGroupRecorder) -> None:
         for number, name in enumerate("abcd")
     ]
     members[0].join()
-    recorder.wait_for_topic("st-1-changelog", WIDE_PARTITIONS)
+    recorder.wait_for_internal_topic("st-1-changelog", WIDE_PARTITIONS)
     members[0].beat("has its topics")
     for member in members[1:]:
         member.join()
@@ -229,7 +229,7 @@ def endpoints(recorder: StreamsGroupRecorder) -> None:
     b = StreamsMember(recorder, "endpoints", "b", parts, user_endpoint=Endpoint(host="host-b", port=1002))
     c = StreamsMember(recorder, "endpoints", "c", parts)
     a.join()
-    recorder.wait_for_topic("st-endpoints-changelog", WIDE_PARTITIONS)
+    recorder.wait_for_internal_topic("st-endpoints-changelog", WIDE_PARTITIONS)
     a.beat("has its topics")
     a.own()
     b.join()
@@ -278,7 +278,7 @@ def offsets_of_tasks(recorder: StreamsGroupRecorder) -> None:
     """Members report the offsets of their tasks."""
     a = StreamsMember(recorder, "task offsets", "a", topology(stateful("0", SOURCE)))
     a.join("joins with offsets", task_offsets=[TaskOffset(subtopology_id="0", partition=1, offset=7)])
-    recorder.wait_for_topic("st-0-changelog", SOURCE_PARTITIONS)
+    recorder.wait_for_internal_topic("st-0-changelog", SOURCE_PARTITIONS)
     recorder.describe_streams("after the first heartbeat", "task offsets")
     a.beat("reports offsets", task_offsets=[TaskOffset(subtopology_id="0", partition=0, offset=5)])
     a.beat("reports end offsets", task_end_offsets=[TaskOffset(subtopology_id="0", partition=1, offset=9)])

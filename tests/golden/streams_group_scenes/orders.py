@@ -21,7 +21,7 @@ def order_of_subtopologies(recorder: StreamsGroupRecorder) -> None:
     a = StreamsMember(recorder, "order", "a", sent)
     a.join()
     for name, count in (("order-1", SOURCE_PARTITIONS), ("order-2", WIDE_PARTITIONS), ("order-3", SOURCE_PARTITIONS)):
-        recorder.wait_for_topic(name, count)
+        recorder.wait_for_internal_topic(name, count)
     recorder.settle()
     a.beat("has its topics")
     a.own()

@@ -5,6 +5,10 @@ from __future__ import annotations
 from fauxka.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from fauxka.protocol.messages.delete_topics import DeleteTopicsRequest
 from fauxka.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from fauxka.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from fauxka.protocol.messages.streams_group_topology_description_update import (
+    StreamsGroupTopologyDescriptionUpdateRequest,
+)
 
 from ..capture_recorder import TOPIC_RESOURCE
 from ..streams_group_client import StreamsMember, subtopology, topic, topology
@@ -54,7 +58,7 @@ def internal(recorder: StreamsGroupRecorder) -> None:
     a = StreamsMember(recorder, "internal", "a", parts)
     a.join()
     for name in ("repartition", "a-changelog", "b-changelog", "c-changelog"):
-        recorder.wait_for_topic(f"st-app-{name}", WIDE_PARTITIONS)
+        recorder.wait_for_internal_topic(f"st-app-{name}", WIDE_PARTITIONS)
     recorder.settle()
     a.beat("has its topics")
     a.own()
@@ -99,7 +103,18 @@ def failed_creation(recorder: StreamsGroupRecorder) -> None:
         a = StreamsMember(recorder, f"failed {changelog.name}", "a", parts)
         a.join()
         recorder.pass_ms(1000)
-        a.beat("gets the reason")
+        a.beat(f"gets the reason of {changelog.name}")
+
+
+def descriptions(recorder: StreamsGroupRecorder) -> None:
+    """Descriptions of topologies are asked for, from a broker without a plug-in for them (KIP-1331)."""
+    group_ids = ["descriptions", "unknown", ""]
+    StreamsMember(recorder, "descriptions", "a", topology(subtopology("0", SOURCE))).join()
+    for is_included in (False, True):
+        request = StreamsGroupDescribeRequest(group_ids=group_ids, include_topology_description=is_included)
+        recorder.case(f"included: {is_included}", recorder.version, request)
+    update = StreamsGroupTopologyDescriptionUpdateRequest(group_id="descriptions", member_id="a", topology_epoch=0)
+    recorder.case("updated", 0, update)
 
 
 def grown(recorder: StreamsGroupRecorder) -> None:
