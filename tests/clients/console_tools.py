@@ -10,7 +10,9 @@ PRODUCER = "org.apache.kafka.tools.ConsoleProducer"
 CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
 OFFSETS = "org.apache.kafka.tools.GetOffsetShell"
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+STREAMS_GROUPS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 CONFIGS = "kafka.admin.ConfigCommand"
+FEATURES = "org.apache.kafka.tools.FeatureCommand"
 
 STEP_MS_MAX = str(int(STEP_SECONDS_MAX * 1000))
 PRINTED = ("timestamp", "partition", "offset", "headers", "key")

@@ -20,10 +20,10 @@ RESPONSE_SECONDS_MAX = 2 * STEP_SECONDS_MAX
 class JavaProgram:
     """A program that answers each line with a line."""
 
-    def __init__(self, name: str, *arguments: str) -> None:
-        """name: of the program's class and file; it runs with the jars of the reference Kafka."""
+    def __init__(self, name: str, *arguments: str, version: str | None = None) -> None:
+        """name: of the program's class and file. version: of the Kafka whose jars it has, None for the default one."""
         self._process = subprocess.Popen(
-            ["java", "-cp", f"{reference_jars()}/*", str(FOLDER / f"{name}.java"), *arguments],
+            ["java", "-cp", f"{reference_jars(version)}/*", str(FOLDER / f"{name}.java"), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",

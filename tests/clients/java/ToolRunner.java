@@ -5,11 +5,14 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import org.apache.kafka.common.utils.Exit;
 
 /**
  * Kafka's command-line tools behind a pipe: one JSON object a line comes in, {"tool": class, "arguments": [...], "input": text}, and one
@@ -20,6 +23,10 @@ import org.apache.kafka.common.utils.Exit;
 public final class ToolRunner {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** The names of Kafka's class for exits, since 4.4 and before. */
+    private static final List<String> EXIT_CLASSES =
+        List.of("org.apache.kafka.common.utils.internals.Exit", "org.apache.kafka.common.utils.Exit");
+
     /** What a tool's exit becomes here: it leaves the tool's main method, unless the tool catches everything. */
     private static final class Exited extends RuntimeException {}
 
@@ -29,12 +36,11 @@ public final class ToolRunner {
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        Exit.setExitProcedure((code, message) -> {
-            throw exited(code);
-        });
-        Exit.setHaltProcedure((code, message) -> {
-            throw exited(code);
-        });
+        InvocationHandler exiting = (procedure, method, values) -> {
+            throw exited((Integer) values[0]);
+        };
+        handleExits("setExitProcedure", exiting);
+        handleExits("setHaltProcedure", exiting);
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             out.println(run(JSON.readTree(line)));
         }
@@ -42,7 +48,10 @@ public final class ToolRunner {
 
     private static JsonNode run(JsonNode asked) throws Exception {
         List<Runnable> hooks = new ArrayList<>();
-        Exit.setShutdownHookAdder((name, hook) -> hooks.add(hook));
+        handleExits("setShutdownHookAdder", (adder, method, values) -> {
+            hooks.add((Runnable) values[1]);
+            return null;
+        });
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         ByteArrayOutputStream errors = new ByteArrayOutputStream();
         System.setIn(new ByteArrayInputStream(asked.get("input").asText().getBytes(StandardCharsets.UTF_8)));
@@ -55,6 +64,24 @@ public final class ToolRunner {
             .put("exit", exitCode == null ? 0 : exitCode)
             .put("output", output.toString(StandardCharsets.UTF_8))
             .put("errors", errors.toString(StandardCharsets.UTF_8));
+    }
+
+    /** Call a setter of Kafka's class for exits with an object of the interface that it takes. */
+    private static void handleExits(String setter, InvocationHandler handler) throws Exception {
+        Method method = Arrays.stream(exitClass().getMethods()).filter(each -> each.getName().equals(setter)).findFirst().orElseThrow();
+        Class<?> taken = method.getParameterTypes()[0];
+        method.invoke(null, Proxy.newProxyInstance(taken.getClassLoader(), new Class<?>[] {taken}, handler));
+    }
+
+    private static Class<?> exitClass() throws ClassNotFoundException {
+        for (String name : EXIT_CLASSES) {
+            try {
+                return Class.forName(name);
+            } catch (ClassNotFoundException missing) {
+                // The other name.
+            }
+        }
+        throw new ClassNotFoundException(EXIT_CLASSES.toString());
     }
 
     private static Exited exited(int code) {
