@@ -96,7 +96,7 @@ class Coordinators:
     def new_consumer_groups(self, log: CoordinatorLog, registry: GroupRegistry, rebalance: Rebalance) -> ConsumerGroups:
         """Create the coordinator of consumer protocol groups (KIP-848)."""
         topics = consumer.topics.ImageTopics(self._controller.image)
-        settings = consumer.settings.ConsumerGroupSettings.of_node(self._replicas)
+        settings = consumer.settings.ConsumerGroupSettings(self._replicas)
         return consumer.consumer_groups.ConsumerGroups(settings, registry, log, topics, rebalance=rebalance)
 
     def new_share_groups(self, log: CoordinatorLog, registry: GroupRegistry) -> ShareGroups:

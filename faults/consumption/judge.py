@@ -105,6 +105,11 @@ class _RecordedFact:
         )
 
 
+def _is_untouched(partition: PartitionHistory) -> bool:
+    """Whether nothing was delivered or committed, and nothing went wrong."""
+    return partition.delivered.end is None and partition.committed is None and not partition.facts
+
+
 def judge_group(
     group_id: str,
     history: GroupHistory,
@@ -120,7 +125,7 @@ def judge_group(
     left_out = 0
     histories: list[tuple[TopicPartition, PartitionHistory | ShareHistory]] = [
         # A task of a streams group is about one partition of all its topics, of those with fewer partitions too.
-        *(each for each in history.partitions.items() if logs.has_partition(*each[0]) or not each[1].is_untouched),
+        *(each for each in history.partitions.items() if logs.has_partition(*each[0]) or not _is_untouched(each[1])),
         *history.shares.items(),
     ]
     for (topic, index), partition in sorted(histories, key=itemgetter(0)):

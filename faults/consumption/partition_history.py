@@ -85,11 +85,6 @@ class PartitionHistory:
         # The first OFFSET_OUT_OF_RANGE of a receiver since it got something.
         self._out_of_range: dict[str, OutOfRange] = {}
 
-    @property
-    def is_untouched(self) -> bool:
-        """Whether nothing was delivered or committed, and nothing went wrong."""
-        return self.delivered.end is None and self.committed is None and not self.facts
-
     # -- events
 
     def assigned(self, request_id: int) -> None:

@@ -126,7 +126,7 @@ def test_coordinator_has_the_configs_of_its_node(cluster: RunningCluster) -> Non
         assert altered(cluster, 2, "2", f"group.{kind}.assignment.interval.ms", "0") == ErrorCode.NONE
 
     replicas = [node.replicas for node in cluster.cluster.nodes]
-    intervals = [ConsumerGroupSettings.of_node(each).assignment_interval_ms("billing") for each in replicas]
+    intervals = [ConsumerGroupSettings(each).assignment_interval_ms("billing") for each in replicas]
     share_intervals = [ShareGroupSettings(each).assignment_interval_ms("sharing") for each in replicas]
 
     assert (intervals, share_intervals) == ([1000, 0, 1000], [1000, 0, 1000])

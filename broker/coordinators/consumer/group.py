@@ -65,7 +65,6 @@ class ConsumerGroup(MemberGroup[ConsumerMember]):
         "_owned",
         "_subscriptions",
         "assignment_epoch",
-        "assignment_timestamp_ms",
         "group_epoch",
         "has_partition_metadata",
         "is_regex_refresh_running",
@@ -81,8 +80,6 @@ class ConsumerGroup(MemberGroup[ConsumerMember]):
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.assignment_epoch = FIRST_EPOCH
-        # 0: never assigned, so that the next assignment need not wait for the assignment interval.
-        self.assignment_timestamp_ms = 0
         self.target_assignments: dict[str, Partitions] = {}
         self.resolved_regexes: dict[str, RegularExpression] = {}
         # Whether there is a partition metadata record, which Kafka wrote before 4.1, and which needs a tombstone.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
 from typing import Self
 
 from ....protocol.error_codes import ErrorCode, KafkaError
@@ -23,13 +22,13 @@ from ....protocol.stored_records.consumer_group_values import (
     Partitions,
 )
 from ..group.group import CheckOffset, OffsetCommitter, accept_any_offset
-from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH
+from ..group.member_group import JOIN_EPOCH, LEAVE_EPOCH, UNKNOWN_STATE, NumberedState
 
 # The subscription of a member without a regular expression.
 NO_REGEX = ""
 
 
-class MemberState(IntEnum):
+class MemberState(NumberedState):
     """The states of a member, by their numbers in the log."""
 
     STABLE = 0
@@ -37,13 +36,7 @@ class MemberState(IntEnum):
     UNREVOKED_PARTITIONS = 1
     # The member waits for partitions that other members have not revoked yet.
     UNRELEASED_PARTITIONS = 2
-    # The record has a number that a newer Kafka wrote.
-    UNKNOWN = 127
-
-    @classmethod
-    def of(cls, number: int) -> Self:
-        """Return the state of a number, UNKNOWN if there is none."""
-        return cls(number) if number in list(cls) else cls(cls.UNKNOWN)
+    UNKNOWN = UNKNOWN_STATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ from .target_assignment import compute_target_assignment
 from .topics import metadata_hash, take_snapshot, topic_ids_of
 
 if TYPE_CHECKING:
-    from .group import ConsumerGroup
     from .group_change import ConsumerGroupChange
     from .settings import ConsumerGroupSettings
     from .target_assignment import UpdatedMembers
@@ -72,18 +71,13 @@ class MemberUpdate:
     ) -> tuple[int, Partitions]:
         """Return the assignment epoch and the target assignment of the member; compute new ones if they are due."""
         group = change.group
-        if group.assignment_epoch >= group_epoch or not self._may_assign(group):
+        interval_ms = self._settings.assignment_interval_ms(group.group_id)
+        if group.assignment_epoch >= group_epoch or not group.may_assign(interval_ms):
             return group.assignment_epoch, group.inherited_target_assignment(updated)
         assigner = self._settings.limits.assignors[0]
         assignments = compute_target_assignment(group, updated_members, group_epoch, self._topics, assigner)
         change.add_records(*assignments.records)
         return assignments.epoch, assignments.partitions.get(updated.member_id, NO_PARTITIONS)
-
-    def _may_assign(self, group: ConsumerGroup) -> bool:
-        """Whether enough time has passed since the last assignment (group.consumer.assignment.interval.ms)."""
-        interval_ms = self._settings.assignment_interval_ms(group.group_id)
-        last_ms = group.assignment_timestamp_ms
-        return last_ms == 0 or interval_ms == 0 or group.timers.now_ms() >= last_ms + interval_ms
 
     def reconcile(
         self,

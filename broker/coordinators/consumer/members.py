@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ....protocol.error_codes import ErrorCode, KafkaError
 from ....protocol.stored_records.consumer_group_records import ConsumerRecordType
 from ....protocol.stored_records.consumer_group_values import NO_PARTITION_EPOCHS
-from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch
+from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch, unreleased_instance
 from .group_change import ConsumerGroupChange
 from .member import ConsumerMember, with_epoch, without_epochs
 from .records import (
@@ -87,11 +86,7 @@ def _static_member_of(change: ConsumerGroupChange, caller: Caller, instance_id: 
     if known is None:
         return group.members.get(caller.member_id) or ConsumerMember(member_id=caller.member_id)
     if not caller.is_classic and not known.uses_classic_protocol and known.member_epoch != STATIC_LEAVE_EPOCH:
-        raise KafkaError(
-            ErrorCode.UNRELEASED_INSTANCE_ID,
-            f"Static member {caller.member_id} with instance id {instance_id} cannot join the group because the "
-            f"instance id is owned by {known.member_id} member.",
-        )
+        raise unreleased_instance(known, caller.member_id, instance_id)
     returned = replace(known, member_id=caller.member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH)
     _replace(change, known, returned)
     logger.info(

@@ -75,21 +75,7 @@ class MemberSessions:
 
     def start_rebalance_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Remove the member if it still has this epoch after its rebalance timeout."""
-        epoch = member.member_epoch
-
-        def is_late() -> bool:
-            return group.members[member.member_id].member_epoch == epoch
-
-        self._timeouts.schedule(
-            group,
-            rebalance_timer(member.member_id),
-            member.rebalance_timeout_ms,
-            Removal(
-                member.member_id,
-                f"it did not revoke its partitions of epoch {epoch} within its rebalance timeout",
-                is_late,
-            ),
-        )
+        self._timeouts.schedule_rebalance(group, member, member.rebalance_timeout_ms, "partitions")
 
     def start_join_timeout(self, group: ConsumerGroup, member: ConsumerMember) -> None:
         """Start the join timer of a classic member that must rejoin, unless it runs already."""

@@ -6,14 +6,15 @@ consumerGroupAssignors also accepts names of Java classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..assignors.group_spec import Assign
 from ..assignors.range import assign_range
 from ..assignors.uniform import assign_uniform
+from ..group.protocol_settings import ProtocolSettings
 
 if TYPE_CHECKING:
     from ...config.broker_config import BrokerConfig
@@ -25,16 +26,8 @@ DOWNGRADING_POLICIES = frozenset({"downgrade", "bidirectional"})
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupLimits:
-    """The broker's values of Kafka's group.consumer.* keys, with Kafka's defaults."""
+    """The broker's values of Kafka's keys that no group overrides, with Kafka's defaults."""
 
-    session_timeout_ms: int = 45_000
-    heartbeat_interval_ms: int = 5_000
-    # The shortest time between two target assignments of a group.
-    assignment_interval_ms: int = 1_000
-    # The allowed values of the configs of a group.
-    session_timeout_ms_range: tuple[int, int] = (45_000, 60_000)
-    heartbeat_interval_ms_range: tuple[int, int] = (5_000, 15_000)
-    assignment_interval_ms_range: tuple[int, int] = (0, 15_000)
     members_max: int = 2**31 - 1
     classic_members_max: int = 2**31 - 1
     assignors: tuple[str, ...] = ("uniform", "range")
@@ -45,21 +38,6 @@ class ConsumerGroupLimits:
     def of(cls, config: BrokerConfig) -> ConsumerGroupLimits:
         """Return the values of a broker config."""
         return cls(
-            session_timeout_ms=config.group_consumer_session_timeout_ms,
-            heartbeat_interval_ms=config.group_consumer_heartbeat_interval_ms,
-            assignment_interval_ms=config.group_consumer_assignment_interval_ms,
-            session_timeout_ms_range=(
-                config.group_consumer_min_session_timeout_ms,
-                config.group_consumer_max_session_timeout_ms,
-            ),
-            heartbeat_interval_ms_range=(
-                config.group_consumer_min_heartbeat_interval_ms,
-                config.group_consumer_max_heartbeat_interval_ms,
-            ),
-            assignment_interval_ms_range=(
-                config.group_consumer_min_assignment_interval_ms,
-                config.group_consumer_max_assignment_interval_ms,
-            ),
             members_max=config.group_consumer_max_size,
             classic_members_max=config.group_max_size,
             assignors=assignor_names(config.list_of("group.consumer.assignors")),
@@ -68,67 +46,23 @@ class ConsumerGroupLimits:
         )
 
 
-class ConsumerGroupSettings:
-    """The limits of the broker, and the configs of single groups."""
+class ConsumerGroupSettings(ProtocolSettings):
+    """Kafka's group.consumer.* keys, and the group configs that override them (consumer.*)."""
 
-    __slots__ = ("_group_texts", "_limits")
+    __slots__ = ("_known",)
 
-    def __init__(
-        self, limits: Callable[[], ConsumerGroupLimits], group_texts: Callable[[str], dict[str, str]] | None = None
-    ) -> None:
-        """limits: returns the current limits. group_texts: returns the configs of a group as text, by key."""
-        self._limits = limits
-        self._group_texts = group_texts
-
-    @classmethod
-    def of_node(cls, replicas: ReplicaManager) -> ConsumerGroupSettings:
-        """Return the settings in force on the node of replicas. They follow later changes of configs."""
-        known = (replicas.config, replicas.emulated_version, _limits_of(replicas))
-
-        def limits() -> ConsumerGroupLimits:
-            nonlocal known
-            if known[0] is not replicas.config or known[1] is not replicas.emulated_version:
-                known = (replicas.config, replicas.emulated_version, _limits_of(replicas))
-            return known[2]
-
-        return cls(limits, lambda group_id: replicas.image.configs.group_configs.get(group_id, {}))
+    def __init__(self, replicas: ReplicaManager) -> None:
+        """replicas: those of the node whose configs apply."""
+        super().__init__(replicas, "consumer")
+        self._known = (replicas.config, ConsumerGroupLimits.of(replicas.config))
 
     @property
     def limits(self) -> ConsumerGroupLimits:
         """The current limits of the broker."""
-        return self._limits()
-
-    def session_timeout_ms(self, group_id: str) -> int:
-        """Return the time without a heartbeat after which a member is removed."""
-        limits = self.limits
-        return self._own(
-            group_id, "consumer.session.timeout.ms", limits.session_timeout_ms, limits.session_timeout_ms_range
-        )
-
-    def heartbeat_interval_ms(self, group_id: str) -> int:
-        """Return the heartbeat interval that the group's members must keep."""
-        limits = self.limits
-        return self._own(
-            group_id, "consumer.heartbeat.interval.ms", limits.heartbeat_interval_ms, limits.heartbeat_interval_ms_range
-        )
-
-    def assignment_interval_ms(self, group_id: str) -> int:
-        """Return the shortest time between two target assignments of the group."""
-        limits = self.limits
-        return self._own(
-            group_id,
-            "consumer.assignment.interval.ms",
-            limits.assignment_interval_ms,
-            limits.assignment_interval_ms_range,
-        )
-
-    def _own(self, group_id: str, name: str, default: int, bounds: tuple[int, int]) -> int:
-        """Return the config of a group, limited to the broker's bounds; the default if the group has none."""
-        text = None if self._group_texts is None else self._group_texts(group_id).get(name)
-        if text is None:
-            return default
-        least, most = bounds
-        return min(max(int(text), least), most)
+        config = self._replicas.config
+        if self._known[0] is not config:
+            self._known = (config, ConsumerGroupLimits.of(config))
+        return self._known[1]
 
 
 _ASSIGNORS: Mapping[str, Assign] = MappingProxyType({"uniform": assign_uniform, "range": assign_range})
@@ -140,13 +74,6 @@ _CLASSES: Mapping[str, str] = MappingProxyType(
         "org.apache.kafka.coordinator.group.assignor.RangeAssignor": "range",
     }
 )
-
-
-def _limits_of(replicas: ReplicaManager) -> ConsumerGroupLimits:
-    limits = ConsumerGroupLimits.of(replicas.config)
-    if replicas.emulated_version.rules.delays_assignments:
-        return limits
-    return replace(limits, assignment_interval_ms=0, assignment_interval_ms_range=(0, 0))
 
 
 def assignor_names(configured: list[str]) -> tuple[str, ...]:

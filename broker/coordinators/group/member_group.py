@@ -6,7 +6,8 @@ Source: ModernGroup and GroupMetadataManager.throwIf..., Kafka 4.3.0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from enum import IntEnum
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from ....protocol.error_codes import ErrorCode, KafkaError
 
@@ -18,6 +19,19 @@ if TYPE_CHECKING:
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 STATIC_LEAVE_EPOCH = -2
+
+
+# The number that stands for a state of a newer Kafka.
+UNKNOWN_STATE = 127
+
+
+class NumberedState(IntEnum):
+    """The states of a member, by their numbers in the log. Each protocol has its own, and UNKNOWN_STATE."""
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        """Return the state of a number, that of UNKNOWN_STATE if there is none."""
+        return cls(number) if number in list(cls) else cls(UNKNOWN_STATE)
 
 
 class GroupMember(Protocol):
@@ -45,7 +59,7 @@ M = TypeVar("M", bound=GroupMember)
 class MemberGroup(Generic[M]):
     """The members of one group. Has the methods of Group that are the same for all three protocols."""
 
-    __slots__ = ("group_id", "members", "static_members", "timers")
+    __slots__ = ("assignment_timestamp_ms", "group_id", "members", "static_members", "timers")
 
     def __init__(self, group_id: str, timers: GroupTimers) -> None:
         """Create a group without members."""
@@ -54,6 +68,8 @@ class MemberGroup(Generic[M]):
         self.members: dict[str, M] = {}
         # group.instance.id to the current member id.
         self.static_members: dict[str, str] = {}
+        # 0: never assigned, so that the next assignment need not wait for the assignment interval.
+        self.assignment_timestamp_ms = 0
 
     @property
     def is_empty(self) -> bool:
@@ -89,6 +105,11 @@ class MemberGroup(Generic[M]):
             )
         return known
 
+    def may_assign(self, interval_ms: int) -> bool:
+        """Whether enough time has passed since the last target assignment."""
+        last_ms = self.assignment_timestamp_ms
+        return last_ms == 0 or interval_ms == 0 or self.timers.now_ms() >= last_ms + interval_ms
+
     def check_offset_delete(self) -> None:
         """Accept the deletion. The caller checks is_subscribed_to for each topic."""
 
@@ -107,6 +128,15 @@ class MemberGroup(Generic[M]):
 
     def fail_pending_requests(self) -> None:
         """Do nothing: every response is sent within its step."""
+
+
+def unreleased_instance(owner: GroupMember, member_id: str, instance_id: str) -> KafkaError:
+    """Return the error of a member whose instance id another one has that did not leave temporarily."""
+    return KafkaError(
+        ErrorCode.UNRELEASED_INSTANCE_ID,
+        f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance id is "
+        f"owned by {owner.member_id} member.",
+    )
 
 
 def check_member_epoch(member: GroupMember, received: int, protocol: str, has_all: Callable[[], bool]) -> None:

@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ....protocol.error_codes import KafkaError
 from .group_timers import GroupTimers
+from .member_group import GroupMember
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class TimedGroup(Protocol):
     timers: GroupTimers
 
     @property
-    def members(self) -> Mapping[str, object]:
+    def members(self) -> Mapping[str, GroupMember]:
         """The members by id."""
         ...
 
@@ -64,6 +65,16 @@ class MemberTimeouts(Generic[G]):
     def schedule_session(self, group: G, member_id: str, timeout_ms: int) -> None:
         """Remove the member after the timeout, unless it is scheduled again before."""
         self.schedule(group, session_timer(member_id), timeout_ms, Removal(member_id, "its session expired"))
+
+    def schedule_rebalance(self, group: G, member: GroupMember, timeout_ms: int, what: str) -> None:
+        """Remove the member if it still has this epoch after the timeout. what: it has to revoke, for the log."""
+        epoch, member_id = member.member_epoch, member.member_id
+        removal = Removal(
+            member_id,
+            f"it did not revoke its {what} of epoch {epoch} within its rebalance timeout",
+            lambda: group.members[member_id].member_epoch == epoch,
+        )
+        self.schedule(group, rebalance_timer(member_id), timeout_ms, removal)
 
     def schedule(self, group: G, name: str, delay_ms: int, removal: Removal) -> None:
         """Remove the member after the delay, if it is late then. name: of the timer."""

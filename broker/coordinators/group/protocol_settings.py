@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class ProtocolSettings:
     """Reads configs of groups (share.session.timeout.ms) and of the node (group.share.session.timeout.ms).
 
-    Has those that share and streams groups both have.
+    Has those that consumer, share and streams groups all have.
     """
 
     __slots__ = ("_protocol", "_replicas")

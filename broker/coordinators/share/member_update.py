@@ -84,7 +84,8 @@ class ShareMemberUpdate:
     ) -> _Target:
         """Return the member's target assignment; compute new ones of all members if they are due."""
         group = change.group
-        if group.assignment_epoch >= epoch or not self._may_assign(group):
+        interval_ms = self._settings.assignment_interval_ms(group.group_id)
+        if group.assignment_epoch >= epoch or not group.may_assign(interval_ms):
             return _Target(group.assignment_epoch, group.target_assignments.get(member.member_id, NO_PARTITIONS))
         spec = self._spec(group, members)
         targets = simple_assignor.assign(spec)
@@ -95,12 +96,6 @@ class ShareMemberUpdate:
         metadata = TargetAssignmentMetadata(epoch, group.timers.now_ms())
         change.add(ShareRecordType.TARGET_ASSIGNMENT_METADATA, metadata)
         return _Target(epoch, targets.get(member.member_id, NO_PARTITIONS))
-
-    def _may_assign(self, group: ShareGroup) -> bool:
-        """Whether enough time has passed since the last assignment (group.share.assignment.interval.ms)."""
-        interval_ms = self._settings.assignment_interval_ms(group.group_id)
-        last_ms = group.assignment_timestamp_ms
-        return last_ms == 0 or interval_ms == 0 or group.timers.now_ms() >= last_ms + interval_ms
 
     def _spec(self, group: ShareGroup, members: Mapping[str, ShareMember]) -> simple_assignor.ShareGroupSpec:
         return simple_assignor.ShareGroupSpec(

@@ -63,7 +63,6 @@ class ShareGroup(MemberGroup[ShareMember]):
     listed_protocol_type = "share"
     __slots__ = (
         "assignment_epoch",
-        "assignment_timestamp_ms",
         "group_epoch",
         "metadata_hash",
         "state_partitions",
@@ -76,7 +75,6 @@ class ShareGroup(MemberGroup[ShareMember]):
         self.group_epoch = FIRST_EPOCH
         self.metadata_hash = 0
         self.assignment_epoch = NEVER_ASSIGNED
-        self.assignment_timestamp_ms = 0
         self.target_assignments: dict[str, Partitions] = {}
         self.state_partitions = StatePartitionMetadata()
 

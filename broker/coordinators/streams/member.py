@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Self
 
 from ....protocol.stored_records.streams_group_records import (
@@ -19,10 +18,10 @@ from ....protocol.stored_records.streams_group_records import (
     StreamsMemberMetadata,
     TargetTasks,
 )
-from ..group.member_group import LEAVE_EPOCH
+from ..group.member_group import LEAVE_EPOCH, UNKNOWN_STATE, NumberedState
 
 
-class MemberState(IntEnum):
+class MemberState(NumberedState):
     """The states of a member, by their numbers in the log."""
 
     STABLE = 1
@@ -30,13 +29,7 @@ class MemberState(IntEnum):
     UNREVOKED_TASKS = 2
     # The member waits for tasks that others have not given up yet.
     UNRELEASED_TASKS = 3
-    # The record has a number that a newer Kafka wrote.
-    UNKNOWN = 127
-
-    @classmethod
-    def of(cls, number: int) -> Self:
-        """Return the state of a number, UNKNOWN if there is none."""
-        return cls(number) if number in list(cls) else cls(cls.UNKNOWN)
+    UNKNOWN = UNKNOWN_STATE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ streamsGroupLeave, streamsGroupFenceMember and the throwIf... methods, Kafka 4.4
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,8 @@ from ....protocol.stored_records.streams_group_records import (
     TargetTasks,
     Task,
 )
-from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch
-from ..group.member_timeouts import MemberTimeouts, Removal, rebalance_timer, session_timer
+from ..group.member_group import JOIN_EPOCH, STATIC_LEAVE_EPOCH, check_member_epoch, unreleased_instance
+from ..group.member_timeouts import MemberTimeouts, rebalance_timer, session_timer
 from ..group.typed_groups import GroupChange
 from .member import StreamsMember
 from .streams_group import StreamsGroup
@@ -80,11 +80,7 @@ def _returned(
 ) -> StreamsMember:
     group = change.group
     if known.member_epoch != STATIC_LEAVE_EPOCH:
-        raise KafkaError(
-            ErrorCode.UNRELEASED_INSTANCE_ID,
-            f"Static member {member_id} with instance id {instance_id} cannot join the group because the instance id "
-            f"is owned by {known.member_id} member.",
-        )
+        raise unreleased_instance(known, member_id, instance_id)
     returned = replace(known, member_id=member_id, member_epoch=JOIN_EPOCH, previous_member_epoch=JOIN_EPOCH)
     add_tombstones(change, known.member_id)
     target = group.target_assignments.get(known.member_id, TargetTasks())
@@ -140,20 +136,23 @@ class StreamsMembers:
 
     def remove(self, group: StreamsGroup, member_id: str) -> None:
         """Remove a member. Raises KafkaError: UNKNOWN_MEMBER_ID, and the errors of CoordinatorLog.append."""
-        member = group.member_of(member_id)
+        group.member_of(member_id)
         change = GroupChange(group)
         add_tombstones(change, member_id)
         # Before the write, which may fail: as in Kafka, a member that could not leave stays until it sends a heartbeat.
         for name_of in (session_timer, rebalance_timer):
             group.timers.cancel(name_of(member_id))
-        self.bump_epoch(change, [each for each in group.members.values() if each is not member])
+        self.bump_epoch(change, has_members=len(group.members) > 1)
 
-    def bump_epoch(self, change: GroupChange[StreamsGroup], remaining: Iterable[StreamsMember]) -> None:
-        """Commit the change with the group's next epoch, with which the next heartbeat assigns the tasks again."""
+    def bump_epoch(self, change: GroupChange[StreamsGroup], *, has_members: bool) -> None:
+        """Commit the change with the group's next epoch, with which the next heartbeat assigns the tasks again.
+
+        has_members: after the change.
+        """
         group = change.group
         epoch = group.group_epoch + 1
         change.add(StreamsRecordType.GROUP_METADATA, replace(group.metadata, epoch=epoch))
-        if self._settings.is_complete and not any(True for _ in remaining):
+        if self._settings.is_complete and not has_members:
             # Nothing is left to assign.
             change.add(StreamsRecordType.TARGET_ASSIGNMENT_METADATA, TargetAssignmentMetadata(epoch))
         self._store.commit(change)
@@ -178,14 +177,4 @@ class StreamsMembers:
 
     def start_rebalance_timeout(self, group: StreamsGroup, member: StreamsMember) -> None:
         """Remove the member if it still has this epoch after its rebalance timeout."""
-        epoch, member_id = member.member_epoch, member.member_id
-        self._timeouts.schedule(
-            group,
-            rebalance_timer(member_id),
-            member.rebalance_timeout_ms,
-            Removal(
-                member_id,
-                f"it did not revoke its tasks of epoch {epoch} within its rebalance timeout",
-                lambda: group.members[member_id].member_epoch == epoch,
-            ),
-        )
+        self._timeouts.schedule_rebalance(group, member, member.rebalance_timeout_ms, "tasks")

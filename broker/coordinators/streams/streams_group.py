@@ -98,7 +98,6 @@ class StreamsGroup(MemberGroup[StreamsMember]):
         "_described",
         "_owners",
         "assignment_epoch",
-        "assignment_timestamp_ms",
         "configured",
         "endpoint_epoch",
         "metadata",
@@ -115,7 +114,6 @@ class StreamsGroup(MemberGroup[StreamsMember]):
         super().__init__(group_id, timers)
         self.metadata = StreamsGroupMetadata(FIRST_EPOCH, assignment_configs={})
         self.assignment_epoch = FIRST_EPOCH
-        self.assignment_timestamp_ms = 0
         self.target_assignments: dict[str, TargetTasks] = {}
         self.topology: Topology | None = None
         self.configured: ConfiguredTopology | None = None

@@ -52,7 +52,7 @@ class StreamsGroups:
     def bump_epoch(self, group_id: str) -> None:
         """Give a group its next epoch, with which the next heartbeat assigns the tasks again. Raises KafkaError."""
         group = self._store.group_of(group_id)
-        self._members.bump_epoch(GroupChange(group), group.members.values())
+        self._members.bump_epoch(GroupChange(group), has_members=not group.is_empty)
 
     def describe(self, group_id: str) -> DescribedGroup:
         """Return the group with its topology and its members."""

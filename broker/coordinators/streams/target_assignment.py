@@ -153,7 +153,7 @@ class TargetAssignments:
             metadata = TargetAssignmentMetadata(epoch, group.assignment_timestamp_ms)
             change.add(StreamsRecordType.TARGET_ASSIGNMENT_METADATA, metadata)
             return _Targets(epoch)
-        if not self._may_assign(group):
+        if not group.may_assign(self._settings.assignment_interval_ms(group.group_id)):
             return _Targets(group.assignment_epoch, delay="configured assignment interval")
         updated = _UpdatedMembers.of(group, wanted.member)
         targets = self._assign(group, updated, wanted)
@@ -165,11 +165,6 @@ class TargetAssignments:
         change.add(StreamsRecordType.TARGET_ASSIGNMENT_METADATA, metadata)
         logger.info("group %s: assigned tasks for epoch %d to %d members", group.group_id, epoch, len(updated.members))
         return _Targets(epoch, targets)
-
-    def _may_assign(self, group: StreamsGroup) -> bool:
-        """Whether enough time has passed since the last assignment."""
-        interval_ms, last_ms = self._settings.assignment_interval_ms(group.group_id), group.assignment_timestamp_ms
-        return last_ms == 0 or interval_ms == 0 or group.timers.now_ms() >= last_ms + interval_ms
 
     def _assign(self, group: StreamsGroup, updated: _UpdatedMembers, wanted: _Wanted) -> Mapping[str, TargetTasks]:
         """Return the tasks of each member; none while topics are missing.
