@@ -113,15 +113,6 @@ class BrokerConfig:
     offsets_retention_check_interval_ms = Setting("offsets.retention.check.interval.ms", int)
     offset_metadata_max_bytes = Setting("offset.metadata.max.bytes", int)
     # Groups of the consumer protocol
-    group_consumer_assignment_interval_ms = Setting("group.consumer.assignment.interval.ms", int)
-    group_consumer_min_assignment_interval_ms = Setting("group.consumer.min.assignment.interval.ms", int)
-    group_consumer_max_assignment_interval_ms = Setting("group.consumer.max.assignment.interval.ms", int)
-    group_consumer_heartbeat_interval_ms = Setting("group.consumer.heartbeat.interval.ms", int)
-    group_consumer_min_heartbeat_interval_ms = Setting("group.consumer.min.heartbeat.interval.ms", int)
-    group_consumer_max_heartbeat_interval_ms = Setting("group.consumer.max.heartbeat.interval.ms", int)
-    group_consumer_session_timeout_ms = Setting("group.consumer.session.timeout.ms", int)
-    group_consumer_min_session_timeout_ms = Setting("group.consumer.min.session.timeout.ms", int)
-    group_consumer_max_session_timeout_ms = Setting("group.consumer.max.session.timeout.ms", int)
     group_consumer_max_size = Setting("group.consumer.max.size", int)
     group_consumer_migration_policy = Setting("group.consumer.migration.policy", str)
     group_consumer_regex_refresh_interval_ms = Setting("group.consumer.regex.refresh.interval.ms", int)
@@ -224,18 +215,17 @@ class BrokerConfig:
 
 # The key that had the meaning of another one until that came.
 _EARLIER_NAMES = {"producer.id.expiration.ms": "transactional.id.expiration.ms"}
-# Each has a minimum and a maximum for the configs of single groups; coordinators/share/settings.py reads them.
-_SHARE_GROUP_NAMES = (
-    "assignment.interval.ms", "delivery.count.limit", "heartbeat.interval.ms", "partition.max.record.locks",
-    "record.lock.duration.ms", "session.timeout.ms",
+# Each has a minimum and a maximum for the configs of single groups; coordinators/group/protocol_settings.py reads them.
+_LIMITED_NAMES = (
+    *(
+        f"{protocol}.{{}}{name}"
+        for protocol in ("consumer", "share", "streams")
+        for name in ("assignment.interval.ms", "heartbeat.interval.ms", "session.timeout.ms")
+    ),
+    "share.{}delivery.count.limit", "share.{}partition.max.record.locks", "share.{}record.lock.duration.ms",
 )  # fmt: skip
 # Read by coordinators/streams/settings.py.
 _STREAMS_GROUP_KEYS = (
-    *(
-        f"group.streams.{bound}{name}"
-        for name in ("assignment.interval.ms", "heartbeat.interval.ms", "session.timeout.ms")
-        for bound in ("", "min.", "max.")
-    ),
     "group.streams.acceptable.recovery.lag", "group.streams.initial.rebalance.delay.ms", "group.streams.max.size",
     "group.streams.max.standby.replicas", "group.streams.min.task.offset.interval.ms",
     "group.streams.num.standby.replicas", "group.streams.rack.aware.assignment.tags",
@@ -261,7 +251,7 @@ _ENDS_OF_LISTENER_KEYS = tuple(f".{key}" for key in (*_LISTENER_KEYS, *_MECHANIS
 READ_ELSEWHERE = {
     "advertised.listeners", "broker.id", "broker.rack", "delegation.token.secret.key", "group.consumer.assignors",
     "group.coordinator.rebalance.protocols", "inter.broker.listener.name", "listeners", "log.dir", "log.dirs",
-    *(f"group.share.{bound}{name}" for name in _SHARE_GROUP_NAMES for bound in ("", "min.", "max.")),
+    *(f"group.{name.format(bound)}" for name in _LIMITED_NAMES for bound in ("", "min.", "max.")),
     *_STREAMS_GROUP_KEYS,
     "errors.deadletterqueue.auto.create.topics.enable", "errors.deadletterqueue.topic.name.prefix",
     "controller.listener.names", "group.share.max.share.sessions", "group.share.max.size",

@@ -74,7 +74,7 @@ def test_kafka_streams_counts_exactly_once(broker: Broker, tmp_path: Path) -> No
     broker.topics.create("counts", partitions=1)
     counters, state = java_program("kafka_streams", "CountOrders"), str(tmp_path / "state")
 
-    with counters.running(tmp_path / "log", broker.bootstrap_servers, state) as streams:
+    with counters.running(tmp_path / "log", broker.bootstrap_servers, state, "classic") as streams:
         streams.wait_until(lambda: len(committed_values(broker, "counts")) == ORDERS)
 
     repartition, changelog = "counters-counts-repartition", "counters-counts-changelog"

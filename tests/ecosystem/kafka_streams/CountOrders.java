@@ -6,13 +6,18 @@ import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Produced;
 
-/** Counts the orders of each customer, exactly once, until it is stopped. Arguments: address, folder of the state. */
+/**
+ * Counts the orders of each customer, exactly once, until it is stopped.
+ *
+ * Arguments: address, folder of the state, group protocol.
+ */
 public class CountOrders {
     public static void main(String[] arguments) {
         var settings = new Properties();
         settings.put("application.id", "counters");
         settings.put("bootstrap.servers", arguments[0]);
         settings.put("state.dir", arguments[1]);
+        settings.put("group.protocol", arguments[2]);
         settings.put("processing.guarantee", "exactly_once_v2");
         settings.put("auto.offset.reset", "earliest");
         settings.put("statestore.cache.max.bytes", 0);

@@ -91,12 +91,16 @@ def check_bills_or_dead_letters(broker: Broker) -> None:
     assert not missing, f"neither billed nor dead: {sorted(missing)}"
 
 
-def count_with_streams(counters: Startable, broker: Broker, folder: Path) -> None:
-    """Run Kafka Streams until it has committed the offsets of both of its topics."""
-    with counters.started(folder, broker.bootstrap_servers, str(folder / "state")) as started:
-        wait_until_done(
-            started, lambda: has_read_orders(broker, "counters") and has_read_all(broker, "counters", REPARTITION)
-        )
+def count_with_streams(group_protocol: str) -> Callable[[Startable, Broker, Path], None]:
+    """Return the run of Kafka Streams until it has committed the offsets of both of its topics."""
+
+    def run(counters: Startable, broker: Broker, folder: Path) -> None:
+        with counters.started(folder, broker.bootstrap_servers, str(folder / "state"), group_protocol) as started:
+            wait_until_done(
+                started, lambda: has_read_orders(broker, "counters") and has_read_all(broker, "counters", REPARTITION)
+            )
+
+    return run
 
 
 def has_read_all(broker: Broker, group: str, topic: str) -> bool:
@@ -220,8 +224,19 @@ OTHERS = {
     "streams": Other(
         "Kafka Streams 4.3.0, `exactly_once_v2`",
         java("kafka_streams", "CountOrders"),
-        count_with_streams,
+        count_with_streams("classic"),
         How(topics=["counts"], prepare=seed_orders_and("counts")),
+    ),
+    "streams-groups": Other(
+        "Kafka Streams 4.3.0, `exactly_once_v2`, a streams group",
+        java("kafka_streams", "CountOrders"),
+        count_with_streams("streams"),
+        How(
+            topics=["counts"],
+            prepare=seed_orders_and("counts"),
+            # Each trial would wait for more members.
+            config={"group.streams.initial.rebalance.delay.ms": 0},
+        ),
     ),
     "spring": Other(
         "Spring for Apache Kafka 4.1.2, a transactional listener",
