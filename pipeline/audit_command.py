@@ -20,6 +20,7 @@ from .command_config import command_config_option
 from .event_id_options import event_id_options
 from .option_time import milliseconds_of
 from .schemas.schema_options import SchemaOptions
+from .storage_attempts import storage_attempts, storage_options
 
 _EXIT_FAILED = 2
 
@@ -43,6 +44,7 @@ class AuditArguments(TypedDict):
     offsets_out: str | None
     baseline_place: str | None
     fail_on: str | None
+    storage_attempts: int | None
     master: str | None
     assignments: tuple[str, ...]
     json_file: str | None
@@ -94,6 +96,7 @@ class AuditArguments(TypedDict):
 @click.option(
     "--fail-on", metavar="KIND[,KIND]|none", help="Fail only on findings of these kinds.  [default: all faults]"
 )
+@storage_attempts
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
 @click.option("json_file", "--json", metavar="FILE", help="Also write the verdict as JSON; - prints it instead.")
@@ -128,6 +131,7 @@ def _run(given: AuditArguments) -> int:
     places = {"path": given["path"], "bootstrap": given["bootstrap"], "topics": given["topics"]}
     options = {name: place for name, place in places.items() if place is not None}
     options |= command_config_option(given["command_config"])
+    options |= storage_options(given["storage_attempts"])
     options |= checks.range_options.range_options(since, until, now_ms)
     if given["offsets_out"] is not None and until is None:
         # Files that grow are read only up to the ends that are written.

@@ -14,6 +14,7 @@ from ..cluster.spark_settings import parse_assignments
 from ..command_config import command_config_option
 from ..event_id_options import event_id_options
 from ..schemas.schema_options import SchemaOptions
+from ..storage_attempts import storage_attempts, storage_options
 
 WINDOW_DEFAULT = "1 hour"
 # Each partition costs a task and a few small files in every micro-batch.
@@ -52,6 +53,7 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.option("is_ending", "--available-now", is_flag=True, help="End the stream at the present end of the topic.")
 @click.option("is_batch", "--batch", is_flag=True, help="Read the present topic once, without a checkpoint.")
 @click.option("--why/--no-why", default=True, help="Read the topic once more and print the causes of the copies.")
+@storage_attempts
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
 @click.option(
@@ -77,6 +79,7 @@ def dedup(
     is_ending: bool,
     is_batch: bool,
     why: bool,
+    storage_attempts: int | None,
     master: str | None,
     assignments: tuple[str, ...],
     state_partitions: int,
@@ -89,8 +92,9 @@ def dedup(
     try:
         installed_series()
         source_config = command_config_option(command_config)
+        storage = storage_options(storage_attempts)
         job = parts.dedup_job.DedupJob(
-            source={**source_options(topic, bootstrap, path), **source_config},
+            source={**source_options(topic, bootstrap, path), **source_config, **storage},
             event_id=event_id,
             to=to,
             to_bootstrap=parts.dedup_run.broker_of(to, to_bootstrap or bootstrap),

@@ -139,7 +139,7 @@ class FileLog:
         """Return the present segments of the selected topics. Raises BadOption."""
         options = self._options
         assert options.path is not None, "open_log creates a FileLog for a path"
-        found = find_segments(options.path, options.is_wanted)
+        found = find_segments(options.path, options.is_wanted, options.storage_attempts)
         missing = sorted((options.topics or frozenset()) - {name.topic_name for name in found})
         if missing:
             raise BadOption(f"topics: {options.path} has no topic {missing[0]}")

@@ -2,25 +2,28 @@
 
 - One listing of all files below a path, instead of a request for each folder.
 - A file is opened by one request and read by one for each range. Reading ahead takes bounded ranges.
+- A request that fails for a moment is sent again (store_attempts.py).
 - Every failure of a store is an OSError with one line.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from errno import EACCES, EIO, ENOENT
 from fnmatch import fnmatchcase
 from glob import has_magic
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeVar, cast
 
 from ...storage.log_files import LOG_SUFFIX, base_offset_of
 from ..decode.batch_search import find_next_batch_in
 from .file_store import FileEntry, OpenFile
-from .store_address import StoreAddress, open_store
+from .store_address import OpenStore, StoreAddress, open_store
+from .store_attempts import ATTEMPTS_DEFAULT, FIRST_ATTEMPTS_MAX, StoreFailure, attempted, passing_failure
 
 if TYPE_CHECKING:
     from pyarrow import Buffer, NativeFile
@@ -38,6 +41,12 @@ _AWS_ERROR = re.compile(
 )
 _DETAILS = re.compile(r".*Details: ")
 _REQUEST_ID = re.compile(r" ?\(Request ID: .*?\)")
+# A status with which a store says that the same request may succeed later.
+_PASSING_STATUSES = frozenset({"408", "429", "500", "502", "503", "504"})
+# Failures without a status that come from the connection, or from a response that does not fit the wanted range.
+_PASSING_CODES = frozenset({"NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "SLOW_DOWN", "UNKNOWN"})
+# After a failure a shorter range is read as one of this size: pyarrow loses the text of an error longer than the range.
+_RANGE_BYTES_MIN = 2048
 _DENIED = frozenset({"ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_SIGNATURE"})
 _ABSENT = frozenset({"NO_SUCH_BUCKET", "NO_SUCH_KEY"})
 
@@ -48,6 +57,9 @@ class _RandomAccess(Protocol):
     def size(self) -> int: ...
     def read_at(self, nbytes: int, offset: int) -> bytes: ...
     def close(self) -> None: ...
+
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -62,25 +74,32 @@ def store_errors(uri: str) -> Generator[None, None, None]:
 def _one_line_error(error: Exception, uri: str) -> OSError:
     if isinstance(error, FileNotFoundError):
         return FileNotFoundError(ENOENT, os.strerror(ENOENT), uri)
+    if isinstance(error, StoreFailure):
+        return error
     text = (str(error).splitlines() or [type(error).__name__])[0]
     found = _AWS_ERROR.search(text)
     if found is None:
-        return OSError(EIO, text, uri)
+        is_passing = isinstance(error, OSError)
+        return passing_failure(text, uri) if is_passing else StoreFailure(EIO, text, uri)
     code, status = found["code"], found["status"]
     reason = _DETAILS.sub("", _REQUEST_ID.sub("", found["text"])).rstrip(" .")
     reason = f"{reason} ({code if status is None else f'HTTP status {status}'})"
     if code in _ABSENT:
         return FileNotFoundError(ENOENT, reason, uri)
-    return OSError(EACCES if code in _DENIED or status == "403" else EIO, reason, uri)
+    if code in _DENIED or status == "403":
+        return StoreFailure(EACCES, reason, uri)
+    is_passing = code in _PASSING_CODES if status is None else status in _PASSING_STATUSES
+    return passing_failure(reason, uri) if is_passing else StoreFailure(EIO, reason, uri)
 
 
 class StoredFile:
     """An open file of a store."""
 
-    def __init__(self, file: _RandomAccess, uri: str) -> None:
-        """file: open for reading."""
+    def __init__(self, file: _RandomAccess, uri: str, attempts_max: int) -> None:
+        """file: open for reading. attempts_max: of each request."""
         self._file = file
         self._uri = uri
+        self._attempts_max = attempts_max
         # Known since the file was opened.
         self.size = file.size()
         self._ahead = b""
@@ -102,8 +121,15 @@ class StoredFile:
         size = min(size, self.size - position)
         if size <= 0:
             return b""
+        return attempted(_Ranges(self, position, size).read, self._attempts_max)
+
+    def read_range(self, start: int, end: int) -> bytes:
+        """Return the bytes from start to end, by one attempt of one request. Raises OSError."""
         with store_errors(self._uri):
-            return self._file.read_at(size, position)
+            content = self._file.read_at(end - start, start)
+        if len(content) < end - start:
+            raise passing_failure(f"the store sent {len(content)} of {end - start} bytes", self._uri)
+        return content
 
     def read_ahead_at(self, position: int, size: int) -> bytes:
         """Return the bytes, mostly those of an earlier request. Each request reads twice as much as the last."""
@@ -117,6 +143,67 @@ class StoredFile:
     def find_batch(self, position: int, base_offset_min: int) -> int | None:
         """Return the position of the next batch."""
         return find_next_batch_in(self.read_at, position, self.size, base_offset_min=base_offset_min)
+
+
+class _Ranges:
+    """The ranges of a file that are asked for until one is read: the wanted one, and after a failure a longer one."""
+
+    def __init__(self, file: StoredFile, position: int, size: int) -> None:
+        self._file = file
+        self._position, self._size = position, size
+        self._start, self._end = position, position + size
+
+    def read(self) -> bytes:
+        """Return the wanted bytes, by one attempt. Raises OSError."""
+        start = self._start
+        try:
+            content = self._file.read_range(start, self._end)
+        except OSError:
+            if self._size < _RANGE_BYTES_MIN:
+                self._end = min(self._position + _RANGE_BYTES_MIN, self._file.size)
+                self._start = max(self._end - _RANGE_BYTES_MIN, 0)
+            raise
+        return content[self._position - start :][: self._size]
+
+
+class _StoredStream(io.RawIOBase):
+    """An open file of a store as a stream of Python, for readers that take one."""
+
+    def __init__(self, file: OpenFile) -> None:
+        """file: is closed with the stream."""
+        super().__init__()
+        self._file = file
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Whether the stream can be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether the stream has positions."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to a position, and return it."""
+        self._position = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._file.size}[whence]
+        return self._position
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Read into a buffer as much as there is, by one request. Returns the number of bytes."""
+        content = self._file.read_at(self._position, len(buffer))
+        buffer[: len(content)] = content
+        self._position += len(content)
+        return len(content)
+
+    def close(self) -> None:
+        """Close the file."""
+        if not self.closed:
+            self._file.__exit__(None, None, None)
+        super().close()
 
 
 class StoreListing:
@@ -176,35 +263,40 @@ def _listed_folder(path: str) -> str:
 
 
 class ArrowFiles(NamedTuple):
-    """The files of an object store."""
+    """The files of an object store. attempts_max: of each request."""
 
     address: StoreAddress
     threads: int = _THREADS
+    attempts_max: int = ATTEMPTS_DEFAULT
 
     def list_files(self, path: str) -> StoreListing:
         """List all files below a path at once."""
-        return StoreListing(path, self._list(_listed_folder(path)))
+        folder = _listed_folder(path)
+        # Mostly the first request to the store.
+        return StoreListing(path, self._attempted(self._list, folder, min(self.attempts_max, FIRST_ATTEMPTS_MAX)))
 
-    def _list(self, folder: str) -> Generator[tuple[str, FileEntry], None, None]:
+    def _list(self, store: OpenStore, folder: str) -> list[tuple[str, FileEntry]]:
         from pyarrow.fs import FileSelector, FileType
 
-        with store_errors(folder):
-            store = open_store(self.address)
-            key = store.key_of(folder)
-            try:
-                found = store.file_system.get_file_info(FileSelector(key, recursive=True))
-            except FileNotFoundError:
-                # Unlike a missing bucket, which is another error. A path other than a log's can be a file.
-                found = [store.file_system.get_file_info(key)]
-        for file in found:
-            if file.type == FileType.File:
-                modified_ms = 0.0 if file.mtime_ns is None else file.mtime_ns / 1e6
-                yield store.uri_of(file.path), FileEntry(file.size or 0, modified_ms)
+        key = store.key_of(folder)
+        try:
+            found = store.file_system.get_file_info(FileSelector(key, recursive=True))
+        except FileNotFoundError:
+            # Unlike a missing bucket, which is another error. A path other than a log's can be a file.
+            found = [store.file_system.get_file_info(key)]
+        return [
+            (store.uri_of(file.path), FileEntry(file.size or 0, 0.0 if file.mtime_ns is None else file.mtime_ns / 1e6))
+            for file in found
+            if file.type == FileType.File
+        ]
 
     def open(self, path: str) -> OpenFile:
         """Open a file."""
-        with store_errors(path):
-            return StoredFile(cast(_RandomAccess, self.open_arrow(path)), path)
+        return self._attempted(self._open, path)
+
+    def _open(self, store: OpenStore, path: str) -> StoredFile:
+        file = cast(_RandomAccess, store.file_system.open_input_file(store.key_of(path)))
+        return StoredFile(file, path, self.attempts_max)
 
     def read(self, path: str) -> bytes:
         """Return the content of a file."""
@@ -216,21 +308,27 @@ class ArrowFiles(NamedTuple):
         return path
 
     def open_arrow(self, path: str) -> NativeFile:
-        """Open a file as pyarrow reads it. Its errors are pyarrow's."""
-        store = open_store(self.address)
-        return store.file_system.open_input_file(store.key_of(path))
+        """Open a file for a reader of pyarrow. It raises the errors of this store."""
+        # Imported here for the reason of open_store.
+        from pyarrow import PythonFile
+
+        return PythonFile(_StoredStream(self.open(path)), "r")
 
     def open_text(self, path: str) -> NativeFile:
-        """Open a file from its beginning, decompressed if its name says so. Its errors are pyarrow's."""
-        store = open_store(self.address)
-        return store.file_system.open_input_stream(store.key_of(path))
+        """Open a file from its beginning, decompressed if its name says so."""
+        from pyarrow import Codec, CompressedInputStream
+
+        opened = self.open_arrow(path)
+        try:
+            codec = Codec.detect(path)
+        except (TypeError, ValueError):
+            # By the version of pyarrow, for a name without the suffix of a codec.
+            return opened
+        return CompressedInputStream(opened, codec.name)
 
     def write(self, path: str, content: bytes | Buffer) -> None:
         """Write a file, which appears whole."""
-        with store_errors(path):
-            store = open_store(self.address)
-            with store.file_system.open_output_stream(store.key_of(path), compression=None) as stream:
-                stream.write(content)
+        self._attempted(lambda store, _: _write(store, path, content), path)
 
     def upload(self, file: str, path: str) -> None:
         """Write a file of this machine, which appears whole."""
@@ -242,6 +340,20 @@ class ArrowFiles(NamedTuple):
 
     def delete(self, path: str) -> None:
         """Delete a file."""
-        with store_errors(path):
-            store = open_store(self.address)
-            store.file_system.delete_file(store.key_of(path))
+        self._attempted(lambda store, _: store.file_system.delete_file(store.key_of(path)), path)
+
+    def _attempted(
+        self, call: Callable[[OpenStore, str], Result], path: str, attempts_max: int | None = None
+    ) -> Result:
+        """Return what a call returns for the store and a path. Raises OSError."""
+
+        def once() -> Result:
+            with store_errors(path):
+                return call(open_store(self.address), path)
+
+        return attempted(once, attempts_max or self.attempts_max)
+
+
+def _write(store: OpenStore, path: str, content: bytes | Buffer) -> None:
+    with store.file_system.open_output_stream(store.key_of(path), compression=None) as stream:
+        stream.write(content)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 from ...client.client_security import PLAINTEXT, ClientSecurity
 from ...storage.log_files import PartitionName
@@ -14,6 +14,8 @@ from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..decode.views import ViewName
 from .connection_options import COMMAND_CONFIG, KAFKA_PREFIX, parse_security
+
+Default = TypeVar("Default", int, None)
 
 # The special timestamps of ListOffsets; also accepted as offsets in JSON.
 EARLIEST = -2
@@ -48,6 +50,7 @@ OPTION_NAMES = (
     "splitRecords",
     "failOnDataLoss",
     "timeoutMs",
+    "storageAttempts",
     COMMAND_CONFIG,
 )
 
@@ -72,7 +75,10 @@ class OffsetChoice:
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """Validated options. Exactly one of path and bootstrap is set."""
+    """Validated options. Exactly one of path and bootstrap is set.
+
+    storage_attempts: of each request to an object store; None for those of the environment.
+    """
 
     path: str | None
     bootstrap: tuple[tuple[str, int], ...]
@@ -87,6 +93,7 @@ class LogOptions:
     is_loss_failure: bool
     timeout_ms: int
     security: ClientSecurity = PLAINTEXT
+    storage_attempts: int | None = None
 
     @property
     def isolation_level(self) -> int:
@@ -132,6 +139,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         is_loss_failure=_flag("failOnDataLoss", options.get("failondataloss", "true")),
         timeout_ms=_number("timeoutMs", options, TIMEOUT_MS_DEFAULT, 1),
         security=parse_security(options),
+        storage_attempts=_number("storageAttempts", options, None, 1),
     )
 
 
@@ -179,7 +187,7 @@ def _pattern(text: str | None) -> str | None:
     return text
 
 
-def _number(name: str, options: Mapping[str, str], default: int, least: int) -> int:
+def _number(name: str, options: Mapping[str, str], default: Default, least: int) -> int | Default:
     text = options.get(name.lower())
     if text is None:
         return default

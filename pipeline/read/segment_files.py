@@ -50,12 +50,15 @@ class Segment:
 PartitionSegments = dict[PartitionName, list[Segment]]
 
 
-def find_segments(path: str, is_wanted: Callable[[str], bool]) -> PartitionSegments:
+def find_segments(
+    path: str, is_wanted: Callable[[str], bool], storage_attempts: int | None = None
+) -> PartitionSegments:
     """Return the segments of the wanted topics. path: may be a shell pattern or a URI. Raises BadOption.
 
-    During a move between log directories a partition is in both. The larger file of each segment is returned.
+    storage_attempts: of each request to an object store; default: of the environment. During a move between log
+    directories a partition is in both. The larger file of each segment is returned.
     """
-    store, place = store_of("path", path)
+    store, place = store_of("path", path, storage_attempts)
     found: dict[PartitionName, dict[int, Segment]] = {}
     try:
         for segment in _FolderSearch(store, store.list_files(place)).segments(place):

@@ -40,10 +40,9 @@ _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
 # The default region of servers other than Amazon's, which is part of a signature.
 _REGION_DEFAULT = "us-east-1"
 
-# A request to a store that does not respond fails after 3 attempts of 10 s.
+# Of one attempt. store_attempts.py makes the next one.
 CONNECT_SECONDS_MAX = 5.0
 REQUEST_SECONDS_MAX = 10.0
-ATTEMPTS_MAX = 3
 # The limit of pyarrow's client for all attempts together, instead of its 15 minutes.
 _GCS_RETRY_SECONDS_MAX = 30
 
@@ -189,5 +188,5 @@ def _s3_of(address: StoreAddress) -> FileSystem:
         endpoint_override=parameters.get("endpoint_override"),
         connect_timeout=CONNECT_SECONDS_MAX,
         request_timeout=REQUEST_SECONDS_MAX,
-        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS_MAX),
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=1),
     )
