@@ -1,6 +1,8 @@
 """Splits of segment files: one a file, or several of a large file, cut at the beginning of a batch.
 
-A task reads its split in pieces of PIECE_BYTES, so the memory of a worker does not depend on the size of the split.
+A task reads its split in pieces of at most PIECE_BYTES, so the memory of a worker does not depend on the size of the
+split. A piece ends behind a batch with a right CRC. From the first damaged batch on the rest of the split is cut by
+split_segment, because what follows damage depends on all the bytes behind it.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ..bad_option import BadOption
-from ..decode.batch_table import read_batches
+from ..decode.batch_table import BatchTable, read_batches
 from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
 from .committed import AbortedTransactions, remove_aborted
 from .file_store import OpenFile
+from .ranges_ahead import read_ranges
 from .segment_files import Segment
 from .segment_walk import indexed_position, read_index, walk_headers
 from .stores import Store
@@ -43,8 +46,8 @@ class FileSplit:
         """Yield the rows that the file still has. Raises BadOption if it cannot be read."""
         try:
             with self.store.open(self.path) as file:
-                for start, end in split_segment(self._segment(file.size), self.start, self.end, PIECE_BYTES):
-                    yield from self._read_piece(file, decoder, start, end)
+                for position, table in self._tables(file, min(self.end, file.size)):
+                    yield from self._rows(decoder, position, table)
         except FileNotFoundError:
             # Retention or cleaning has deleted the segment since it was listed.
             return
@@ -63,13 +66,35 @@ class FileSplit:
             neighbours=None if self.has_index else frozenset(),
         )
 
-    def _read_piece(self, file: OpenFile, decoder: Decoder, start: int, end: int) -> Iterator[pa.RecordBatch]:
-        source = replace(self.source, position=start)
-        data = memoryview(file.read_at(start, end - start))
-        table = read_batches(data, base_offset_min=source.base_offset_min)
+    def _tables(self, file: OpenFile, end: int) -> Iterator[tuple[int, BatchTable]]:
+        """Yield the batches up to the position end in pieces, with the position of each piece."""
+        position, rest = self.start, b""
+        for content in read_ranges(file, self.start, end, PIECE_BYTES, self.store.ahead):
+            data = rest + content if rest else content
+            is_last = position + len(data) >= end
+            table = self._table_of(data, may_be_cut_off=not is_last)
+            if not is_last and not table.has_valid_crc.all():
+                break
+            read_bytes = int(table.sizes.sum())
+            if len(table):
+                yield position, table
+            position, rest = position + read_bytes, data[read_bytes:]
+        else:
+            if rest:
+                # The file has become shorter since it was opened.
+                yield position, self._table_of(rest)
+            return
+        for start, last in split_segment(self._segment(file.size), position, end, PIECE_BYTES):
+            yield start, self._table_of(file.read_at(start, last - start))
+
+    def _table_of(self, content: bytes, *, may_be_cut_off: bool = False) -> BatchTable:
+        data = memoryview(content)
+        return read_batches(data, base_offset_min=self.source.base_offset_min, may_be_cut_off=may_be_cut_off)
+
+    def _rows(self, decoder: Decoder, position: int, table: BatchTable) -> Iterator[pa.RecordBatch]:
         if self.aborted is not None:
             table = remove_aborted(table, self.aborted.overlapping(self.store, table))
-        yield from decoder.decode_table(table, source)
+        yield from decoder.decode_table(table, replace(self.source, position=position))
 
 
 def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:

@@ -146,9 +146,10 @@ class LocalListing:
 
 
 class LocalFiles(NamedTuple):
-    """The files of this machine."""
+    """The files of this machine. threads: for planning. ahead: the ranges of a file that a task requests ahead."""
 
     threads: int = 1
+    ahead: int = 0
 
     def list_files(self, path: str) -> Listing:
         """Return the files at a path. Reads no folder yet."""

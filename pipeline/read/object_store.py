@@ -35,6 +35,8 @@ READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024
 
 # Requests at a time while a job is planned. Each waits tens of milliseconds for the network.
 _THREADS = 16
+# Ranges of a file that a task has in memory or requests beside the one that it decodes.
+_AHEAD = 2
 
 _AWS_ERROR = re.compile(
     r"AWS Error (?P<code>\w+)(?: \(HTTP status (?P<status>\d+)\))? during \w+ operation: (?P<text>.*)"
@@ -263,10 +265,11 @@ def _listed_folder(path: str) -> str:
 
 
 class ArrowFiles(NamedTuple):
-    """The files of an object store. attempts_max: of each request."""
+    """The files of an object store. threads, ahead: as in LocalFiles. attempts_max: of each request."""
 
     address: StoreAddress
     threads: int = _THREADS
+    ahead: int = _AHEAD
     attempts_max: int = ATTEMPTS_DEFAULT
 
     def list_files(self, path: str) -> StoreListing:
