@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -18,9 +19,10 @@ from .file_splits import FileSplit, split_segment
 from .file_store import LOCAL_FILES
 from .log_starts import log_starts_of_files
 from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
-from .segment_files import PartitionSegments, Segment, find_segments
+from .segment_files import PartitionSegments, Segment
 from .segment_search import find_offset_at, position_at, position_behind
 from .segment_walk import PlacedBatch, has_right_crc, indexed_position, read_index, walk_headers
+from .stored_listing import segments_of
 from .stores import Store
 
 Item = TypeVar("Item")
@@ -126,9 +128,9 @@ class FileLog:
     def _for_each(
         self, find: Callable[[PartitionName, list[Segment]], Result], found: PartitionSegments
     ) -> dict[PartitionName, Result]:
-        """Return what find returns for each partition."""
+        """Return what find returns for each partition, of the segments that are still there."""
         store = next((segments[0].store for segments in found.values()), LOCAL_FILES)
-        return dict(zip(found, _map(lambda name: find(name, found[name]), found, store), strict=True))
+        return dict(zip(found, _map(lambda name: _of_present(find, name, found[name]), found, store), strict=True))
 
     def _cut(self, ranges: list[_Range]) -> list[FileSplit]:
         if not ranges:
@@ -139,7 +141,7 @@ class FileLog:
         """Return the present segments of the selected topics. Raises BadOption."""
         options = self._options
         assert options.path is not None, "open_log creates a FileLog for a path"
-        found = find_segments(options.path, options.is_wanted, options.storage_attempts)
+        found = segments_of(options)
         missing = sorted((options.topics or frozenset()) - {name.topic_name for name in found})
         if missing:
             raise BadOption(f"topics: {options.path} has no topic {missing[0]}")
@@ -156,10 +158,12 @@ class FileLog:
                 continue
             first = start.position if start is not None and segment.base_offset == start.base_offset else 0
             last = end.position if segment.base_offset == end.base_offset else segment.size
-            if segment.base_offset < wanted.start:
-                first = max(first, position_at(segment, wanted.start))
-            if next_offset > wanted.end:
-                last = min(last, position_behind(segment, wanted.end))
+            # Of a file that was deleted since it was listed, any range will do.
+            with suppress(FileNotFoundError):
+                if segment.base_offset < wanted.start:
+                    first = max(first, position_at(segment, wanted.start))
+                if next_offset > wanted.end:
+                    last = min(last, position_behind(segment, wanted.end))
             source = RowSource(
                 *wanted.name, segment.path, 0, segment.base_offset, start_offset=wanted.start, end_offset=wanted.end
             )
@@ -169,6 +173,11 @@ class FileLog:
     def _splits_of(self, part: _Range) -> list[FileSplit]:
         segment = part.segment
         aborted = aborted_from(segment) if self._options.is_committed else None
+        try:
+            ranges = split_segment(segment, part.start, part.end, self._options.split_bytes)
+        except FileNotFoundError:
+            # Its task finds no file.
+            ranges = [(part.start, part.end)]
         return [
             FileSplit(
                 replace(part.source, position=start),
@@ -179,7 +188,7 @@ class FileLog:
                 aborted,
                 has_index=segment.may_have(INDEX_SUFFIX),
             )
-            for start, end in split_segment(segment, part.start, part.end, self._options.split_bytes)
+            for start, end in ranges
         ]
 
     def _check_loss(self, name: PartitionName, segments: list[Segment], start: Place) -> None:
@@ -272,6 +281,20 @@ def _last_batch(segment: Segment, start: int) -> PlacedBatch | None:
         for batch in walk_headers(file, segment, start):
             last = batch
     return last
+
+
+def _of_present(
+    find: Callable[[PartitionName, list[Segment]], Result], name: PartitionName, segments: list[Segment]
+) -> Result:
+    """Return what find returns without the segments that were deleted since they were listed. Raises OSError."""
+    while True:
+        try:
+            return find(name, segments)
+        except FileNotFoundError as error:
+            present = [segment for segment in segments if segment.path != error.filename]
+            if not present or len(present) == len(segments):
+                raise
+            segments = present
 
 
 def _map(call: Callable[[Item], Result], items: Iterable[Item], store: Store) -> list[Result]:

@@ -53,6 +53,8 @@ OPTION_NAMES = (
     "storageAttempts",
     COMMAND_CONFIG,
 )
+# Set by a job for its own readers (stored_listing.py).
+LISTING = "listing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class OffsetChoice:
 class LogOptions:
     """Validated options. Exactly one of path and bootstrap is set.
 
-    storage_attempts: of each request to an object store; None for those of the environment.
+    storage_attempts: of each request to an object store; None for those of the environment. listing: the file of
+    stored_listing.py; None lists the files.
     """
 
     path: str | None
@@ -94,6 +97,7 @@ class LogOptions:
     timeout_ms: int
     security: ClientSecurity = PLAINTEXT
     storage_attempts: int | None = None
+    listing: str | None = None
 
     @property
     def isolation_level(self) -> int:
@@ -112,7 +116,7 @@ class LogOptions:
 def parse_options(given: Mapping[str, str]) -> LogOptions:
     """Parse the options of a data source; names are case-insensitive. Raises BadOption."""
     options = {name.lower(): value for name, value in given.items()}
-    known = {name.lower() for name in OPTION_NAMES}
+    known = {name.lower() for name in (*OPTION_NAMES, LISTING)}
     unknown = sorted(name for name in options.keys() - known if not name.startswith(KAFKA_PREFIX))
     if unknown:
         name = next(name for name in given if name.lower() == unknown[0])
@@ -140,6 +144,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         timeout_ms=_number("timeoutMs", options, TIMEOUT_MS_DEFAULT, 1),
         security=parse_security(options),
         storage_attempts=_number("storageAttempts", options, None, 1),
+        listing=options.get(LISTING),
     )
 
 

@@ -1,0 +1,90 @@
+"""The files of a log as one listing found them, in a file that replaces every later listing of the same job.
+
+- All passes over the log read the same files up to the same sizes, although files are added and grow.
+- A file that is deleted meanwhile is missing for every later pass, and find_deleted reports it.
+- The option `listing` names the file. It belongs to the job, which deletes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
+from .options import LISTING, LogOptions, parse_options
+from .segment_files import PartitionSegments, Segment, find_segments
+from .stores import store_of
+
+
+def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
+    """List the files of a log into a file, and return options of the data source that read them from it.
+
+    Returns the options unchanged for a broker. Raises BadOption.
+    """
+    parsed = parse_options(options)
+    if parsed.path is None:
+        return dict(options)
+    found = find_segments(parsed.path, parsed.is_wanted, parsed.storage_attempts)
+    segments = [segment for segments in found.values() for segment in segments]
+    content = {
+        "segments": [[*_name(one), one.base_offset, one.path, one.size, one.modified_ms] for one in segments],
+        "neighbours": {
+            one.folder: None if one.neighbours is None else sorted(one.neighbours) for one in segments
+        },
+    }
+    file.write_text(json.dumps(content))
+    return {**options, LISTING: str(file)}
+
+
+def segments_of(options: LogOptions) -> PartitionSegments:
+    """Return the segments of the wanted topics: those of the listing, or the present ones. Raises BadOption."""
+    assert options.path is not None, "the options are those of files"
+    if options.listing is None:
+        return find_segments(options.path, options.is_wanted, options.storage_attempts)
+    store, _ = store_of("path", options.path, options.storage_attempts)
+    content = json.loads(Path(options.listing).read_text())
+    neighbours = {
+        folder: None if names is None else frozenset(names) for folder, names in content["neighbours"].items()
+    }
+    found: PartitionSegments = {}
+    for topic, partition, base_offset, path, size, modified_ms in content["segments"]:
+        if options.is_wanted(topic):
+            segment = Segment(
+                topic, partition, base_offset, path, size, modified_ms, store, neighbours[os.path.dirname(path)]
+            )
+            found.setdefault(PartitionName(topic, partition), []).append(segment)
+    return found
+
+
+def find_deleted(options: LogOptions) -> PartitionSegments:
+    """Return the listed segments that are not there any more, or were replaced by shorter ones. Raises BadOption."""
+    assert options.path is not None, "the options are those of files"
+    try:
+        present = find_segments(options.path, options.is_wanted, options.storage_attempts)
+    except BadOption:
+        if _is_there(options):
+            raise
+        present = {}
+    sizes = {segment.path: segment.size for segments in present.values() for segment in segments}
+    gone = {
+        name: [segment for segment in segments if sizes.get(segment.path, -1) < segment.size]
+        for name, segments in segments_of(options).items()
+    }
+    return {name: segments for name, segments in gone.items() if segments}
+
+
+def _is_there(options: LogOptions) -> bool:
+    """Whether the path of a log still has a file or a folder, or the store cannot say so."""
+    assert options.path is not None, "the options are those of files"
+    store, place = store_of("path", options.path, options.storage_attempts)
+    try:
+        return bool(store.list_files(place).roots())
+    except OSError:
+        return True
+
+
+def _name(segment: Segment) -> tuple[str, int]:
+    return segment.topic, segment.partition
