@@ -5,9 +5,11 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
@@ -31,14 +33,18 @@ from .checks.audit_job import (
 )
 from .checks.audited_range import AuditedRange, by_topic, range_words
 from .checks.baseline import Baseline, count_gone, with_known
+from .checks.deleted_files import UNJUDGED, without_unjudged
 from .checks.event_audit import COUNTS_SCHEMA
 from .checks.finding_kinds import FAULTS
+from .checks.store_waits import wait_columns, wait_sums, waits_in
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
 from .cluster.spark_session import start_session
 from .read.log_identity import identity_of
 from .read.options import parse_options
+from .read.store_attempts import Waits, waits_of_process
+from .read.stored_listing import DeletedFiles, find_deleted, with_listing
 from .report.audit_outputs import AuditOutputs
 from .report.audit_summary import (
     TOTALS_COLUMNS,
@@ -80,7 +86,11 @@ class AuditRun:
 
 @dataclass(frozen=True, slots=True)
 class _Audited:
-    """The findings of a run. judged: with is_known if there is a baseline. counts: of the events."""
+    """The findings of a run. judged: with is_known if there is a baseline. counts: of the events.
+
+    waits: for an object store, as far as they were counted. deleted: the files that were deleted meanwhile. notes: of
+    what could not be found out.
+    """
 
     request: AuditRequest
     range: AuditedRange
@@ -88,6 +98,9 @@ class _Audited:
     events: tuple[EventTotals, ...]
     judged: DataFrame
     comparison: Comparison | None
+    waits: Waits
+    deleted: tuple[DeletedFiles, ...]
+    notes: tuple[str, ...]
 
 
 def run_audit(run: AuditRun, stderr: TextIO) -> int:
@@ -96,6 +109,13 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
     run.outputs.check()
+    with TemporaryDirectory(prefix="fauxka-audit-") as folder:
+        request = replace(run.request, options=with_listing(run.request.options, Path(folder, "listing.json")))
+        return _run_listed(replace(run, request=request), stderr)
+
+
+def _run_listed(run: AuditRun, stderr: TextIO) -> int:
+    """Run the audit of a log whose files have been listed."""
     log_to_read = check_request(run.request)
     topics = _log_topics(run)
     with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
@@ -123,11 +143,13 @@ def _log_topics(run: AuditRun) -> frozenset[str]:
 def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audited:
     audited = request.audited
     assert audited is not None, "check_request returns the range"
-    counted = read_view(spark, request.options, "batches", (*TOTALS_COLUMNS, *OBSERVED_COLUMNS))
+    read = (*TOTALS_COLUMNS, *OBSERVED_COLUMNS, *wait_columns(request.options))
+    counted = read_view(spark, request.options, "batches", read)
     observed = Observation("batches")
-    totals = topic_totals(counted.observe(observed, *_observations()))
+    totals = topic_totals(counted.observe(observed, *_observations(), *wait_sums(request.options)))
     # Spark observes nothing where there is no batch, and then waits for it forever.
     seen = observed.get if totals else _OF_NO_BATCHES
+    waits = waits_in(seen)
     request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
     if request.as_of_ms is None:
         is_end_cut = bool(audited.cut_ends)
@@ -139,18 +161,36 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
         rows = count_request_events(spark, request, unreadable).collect()
         _check_event_id(rows, request)
         counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
-        request = replace(request, has_unreadable=not rows or unreadable.get[HAS_UNREADABLE])
+        if rows:
+            request = replace(request, has_unreadable=unreadable.get[HAS_UNREADABLE])
+            waits = waits.plus(waits_in(unreadable.get))
     # The findings are read several times, and there may be many.
     findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
+    deleted, notes = _deleted_during(request, findings)
+    findings = without_unjudged(findings, deleted) if deleted else findings
+    waits = waits.plus(waits_of_process())
     events = () if counts is None else event_totals(counts, findings)
     told = with_hints(findings, events)
     run.outputs.write_findings(told)
     if run.baseline is None:
-        return _Audited(request, audited, totals, events, told, None)
+        return _Audited(request, audited, totals, events, told, None, waits, deleted, notes)
     known = run.baseline.frame(spark)
     gone = count_gone(told, known, audited, frozenset(request.check_names))
     judged = with_known(told, known).persist(StorageLevel.DISK_ONLY)
-    return _Audited(request, audited, totals, events, judged, Comparison(run.baseline.place, gone))
+    comparison = Comparison(run.baseline.place, gone)
+    return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes)
+
+
+def _deleted_during(request: AuditRequest, findings: DataFrame) -> tuple[tuple[DeletedFiles, ...], tuple[str, ...]]:
+    """Compute the findings, and return the files that were deleted until then, and notes. findings: persisted."""
+    options = parse_options(request.options)
+    if options.listing is None:
+        return (), ()
+    findings.count()
+    try:
+        return tuple(find_deleted(options)), ()
+    except BadOption as error:
+        return (), (f"unknown whether files were deleted during this audit: {error}",)
 
 
 def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Summary:
@@ -172,7 +212,7 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
         events=audited.events,
         pictures=pictures,
         range=AuditedOffsets(words, by_topic(audited.range.starts), by_topic(audited.range.ends)),
-        notes=(*run.notes, *baseline_notes, *audited.range.notes()),
+        notes=(*run.notes, *baseline_notes, *audited.range.notes(), *_store_notes(audited)),
         fail_on=run.fail_on,
         baseline=audited.comparison,
         findings=found,
@@ -181,7 +221,19 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
         else 0,
         log_topics=tuple(sorted(log_topics)),
         check_names=request.check_names,
+        repeated_requests=audited.waits.count,
+        waited_seconds=round(audited.waits.seconds, 1),
+        deleted=audited.deleted,
     )
+
+
+def _store_notes(audited: _Audited) -> Iterator[str]:
+    """Yield lines about the files of the log: waits for their store, and what was deleted."""
+    if audited.waits.count:
+        yield f"{audited.waits.count:,} requests to the store were sent again, after {audited.waits.seconds:.1f} s in all"
+    for one in audited.deleted:
+        yield f"{one} were deleted during this audit: {UNJUDGED}"
+    yield from audited.notes
 
 
 def _place(request: AuditRequest) -> str:

@@ -23,7 +23,7 @@ What breaks the rules:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
@@ -33,7 +33,7 @@ from ...client.errors import BrokerError
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..cluster.spark_session import has_data_sources
-from ..decode.views import ViewName, columns_of
+from ..decode.views import WAIT_COLUMNS, ViewName, columns_of
 from ..read.connection_options import connection_options
 from ..read.fetch_log import FetchLog
 from ..read.log_frame import read_log
@@ -57,6 +57,7 @@ from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
 from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
+from .store_waits import wait_columns, wait_sums
 from .transaction_timeouts import read_timeouts
 from .unreadable_records import is_unreadable, with_unreadable_records
 
@@ -214,22 +215,26 @@ def read_view(
         return read_log(spark, chosen, columns)
     reader = spark.read.format("fauxka-log").options(**chosen)
     if columns is not None:
-        kinds = (f"{column.name} {column.kind}" for column in columns_of(view) if column.name in columns)
+        every = (*columns_of(view), *WAIT_COLUMNS)
+        kinds = (f"{column.name} {column.kind}" for column in every if column.name in columns)
         reader = reader.schema(", ".join(kinds))
     return reader.load()
 
 
 def read_records(
-    spark: SparkSession, options: Mapping[str, str], event_id: str | None, schemas: SchemaOptions = NO_SCHEMAS
+    spark: SparkSession,
+    options: Mapping[str, str],
+    event_id: str | None,
+    schemas: SchemaOptions = NO_SCHEMAS,
+    more: Sequence[str] = (),
 ) -> DataFrame:
     """Return the records view without key, value and headers, except the contents of the event id.
 
-    schemas: of its decoded parts, which are in another column (decoded_fields.py).
+    schemas: of its decoded parts, which are in another column (decoded_fields.py). more: names of WAIT_COLUMNS.
     """
     contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
-    records = read_view(
-        spark, options, "records", [column.name for column in columns_of("records") if column.name not in contents]
-    )
+    names = [column.name for column in columns_of("records") if column.name not in contents]
+    records = read_view(spark, options, "records", [*names, *more])
     return records if event_id is None else with_decoded_fields(records, event_id, schemas)
 
 
@@ -300,12 +305,13 @@ def _range_of(request: AuditRequest) -> AuditedRange:
 def count_request_events(spark: SparkSession, request: AuditRequest, observed: Observation) -> DataFrame:
     """Return the counts of the committed records with and without the requested event id (see count_events).
 
-    observed: gets HAS_UNREADABLE, for AuditRequest.has_unreadable, if the log has a record.
+    observed: gets HAS_UNREADABLE, for AuditRequest.has_unreadable, and the wait_sums, if the log has a record.
     """
     event_id = request.event_id_column
     assert request.event_id is not None and event_id is not None, "the request has no event id"
-    records = read_records(spark, request.options, request.event_id, request.schemas)
-    records = records.observe(observed, f.coalesce(f.bool_or(is_unreadable()), f.lit(False)).alias(HAS_UNREADABLE))
+    records = read_records(spark, request.options, request.event_id, request.schemas, wait_columns(request.options))
+    has_unreadable = f.coalesce(f.bool_or(is_unreadable()), f.lit(False)).alias(HAS_UNREADABLE)
+    records = records.observe(observed, has_unreadable, *wait_sums(request.options))
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
     return count_events(events_of(records, event_id, batches, is_empty, decode_problem(request.event_id)))

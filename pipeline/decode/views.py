@@ -1,6 +1,7 @@
 """The two views of a log: their columns and the types in which a column can be requested.
 
 A row of the batches view is a batch. A row of the records view is a record or a damaged batch.
+Both views also have WAIT_COLUMNS, which are only returned if they are requested: they describe the reading and no row.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from ..bad_option import BadOption
 from . import batch_columns, record_rows
-from .arrow_columns import HEADERS, TIMESTAMP, text_column
+from .arrow_columns import HEADERS, TIMESTAMP, constant_column, text_column
 from .arrow_types import ArrowArray, ArrowField, arrow
 from .batch_columns import BatchRows
 from .record_rows import RecordRows
@@ -52,6 +53,11 @@ class Column:
 RECORD_COLUMNS = tuple(Column(name, kind) for name, kind in record_rows.KINDS.items())
 BATCH_COLUMNS = tuple(Column(name, kind) for name, kind in batch_columns.KINDS.items())
 
+# The requests to a store that were sent again for the rows up to this one, since the last row that has a number. The
+# decoder returns 0; with_waits sets them.
+REPEATED_REQUESTS, WAITED_MS = "repeated_requests", "waited_ms"
+WAIT_COLUMNS = (Column(REPEATED_REQUESTS, "int"), Column(WAITED_MS, "bigint"))
+
 
 def columns_of(view: ViewName) -> tuple[Column, ...]:
     """Return all columns of a view, in order."""
@@ -66,8 +72,9 @@ def schema_of(view: ViewName) -> str:
 def check_columns(view: ViewName, wanted: Sequence[Column]) -> None:
     """Raise BadOption if the view has no such column, or not in that type."""
     kinds = {column.name: column.kind for column in columns_of(view)}
+    waits = {column.name: column.kind for column in WAIT_COLUMNS}
     for column in wanted:
-        kind = kinds.get(column.name)
+        kind = kinds.get(column.name) or waits.get(column.name)
         if kind is None:
             raise BadOption(f"schema: the view {view} has no column {column.name}; it has {', '.join(kinds)}")
         allowed = (kind, *_ALLOWED.get(kind, ()))
@@ -77,13 +84,27 @@ def check_columns(view: ViewName, wanted: Sequence[Column]) -> None:
 
 def record_batch_of(rows: RecordRows | BatchRows, wanted: Sequence[Column]) -> pa.RecordBatch:
     """Return rows with the wanted columns, which check_columns has validated."""
-    if isinstance(rows, RecordRows):
-        arrays = [_converted(record_rows.COLUMNS[column.name](rows), column) for column in wanted]
-    else:
-        arrays = [_converted(batch_columns.COLUMNS[column.name](rows), column) for column in wanted]
+    arrays = [_converted(_column_of(rows, column.name), column) for column in wanted]
     schema = arrow.schema([column.field for column in wanted])
     record_batch: pa.RecordBatch = arrow.RecordBatch.from_arrays(arrays, schema=schema)
     return record_batch
+
+
+def _column_of(rows: RecordRows | BatchRows, name: str) -> ArrowArray:
+    if name in (REPEATED_REQUESTS, WAITED_MS):
+        return constant_column(0, pa.int64(), len(rows))
+    return record_rows.COLUMNS[name](rows) if isinstance(rows, RecordRows) else batch_columns.COLUMNS[name](rows)
+
+
+def with_waits(rows: pa.RecordBatch, repeated_requests: int, waited_ms: int) -> pa.RecordBatch:
+    """Return the rows with these values in the first of them, in the requested WAIT_COLUMNS. rows: at least one."""
+    values = {REPEATED_REQUESTS: repeated_requests, WAITED_MS: waited_ms}
+    arrays = [
+        arrow.array([values[field.name], *[0] * (rows.num_rows - 1)], field.type) if field.name in values else column
+        for field, column in zip(rows.schema, rows.columns, strict=True)
+    ]
+    made: pa.RecordBatch = arrow.RecordBatch.from_arrays(arrays, schema=rows.schema)
+    return made
 
 
 def _converted(values: ArrowArray, column: Column) -> ArrowArray:

@@ -16,11 +16,13 @@ from ..bad_option import BadOption
 from ..decode.batch_table import BatchTable, read_batches
 from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
+from ..decode.views import with_waits
 from .committed import AbortedTransactions, remove_aborted
 from .file_store import OpenFile
 from .ranges_ahead import read_ranges
 from .segment_files import Segment
 from .segment_walk import indexed_position, read_index, walk_headers
+from .store_attempts import waits_of_process
 from .stores import Store
 
 # The bytes of a file that a worker has in memory at a time, beside the rows.
@@ -44,10 +46,21 @@ class FileSplit:
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows that the file still has. Raises BadOption if it cannot be read."""
+        told = waits_of_process()
+        for rows in self._rows(decoder):
+            waits = waits_of_process().since(told)
+            if waits.count and rows.num_rows:
+                told = told.plus(waits)
+                rows = with_waits(rows, waits.count, round(waits.seconds * 1000))
+            yield rows
+
+    def _rows(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         try:
             with self.store.open(self.path) as file:
                 for position, table in self._tables(file, min(self.end, file.size)):
-                    yield from self._rows(decoder, position, table)
+                    if self.aborted is not None:
+                        table = remove_aborted(table, self.aborted.overlapping(self.store, table))
+                    yield from decoder.decode_table(table, replace(self.source, position=position))
         except FileNotFoundError:
             # Retention or cleaning has deleted the segment since it was listed.
             return
@@ -90,11 +103,6 @@ class FileSplit:
     def _table_of(self, content: bytes, *, may_be_cut_off: bool = False) -> BatchTable:
         data = memoryview(content)
         return read_batches(data, base_offset_min=self.source.base_offset_min, may_be_cut_off=may_be_cut_off)
-
-    def _rows(self, decoder: Decoder, position: int, table: BatchTable) -> Iterator[pa.RecordBatch]:
-        if self.aborted is not None:
-            table = remove_aborted(table, self.aborted.overlapping(self.store, table))
-        yield from decoder.decode_table(table, replace(self.source, position=position))
 
 
 def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ...client.client_security import PLAINTEXT, ClientSecurity
 from ..decode.decoder import Decoder
-from ..decode.views import Column, check_columns, columns_of
+from ..decode.views import WAIT_COLUMNS, Column, check_columns, columns_of
 from .log_splits import Split, open_log, read_split
 from .options import parse_options
 from .worker_process import freeze_imported_objects
@@ -26,7 +26,7 @@ def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[
     checked = parse_options(options)
     view_columns = columns_of(checked.view)
     if columns is not None:
-        kinds = {column.name: column.kind for column in view_columns}
+        kinds = {column.name: column.kind for column in (*view_columns, *WAIT_COLUMNS)}
         view_columns = tuple(Column(name, kinds.get(name, "string")) for name in dict.fromkeys(columns))
         check_columns(checked.view, view_columns)
     splits = [(pickle.dumps(split),) for split in open_log(checked).splits()]

@@ -46,6 +46,10 @@ class Waits(NamedTuple):
     count: int = 0
     seconds: float = 0.0
 
+    def plus(self, other: Waits) -> Waits:
+        """Return the sum of both."""
+        return Waits(self.count + other.count, self.seconds + other.seconds)
+
     def since(self, earlier: Waits) -> Waits:
         """Return those that came after earlier ones."""
         return Waits(self.count - earlier.count, self.seconds - earlier.seconds)

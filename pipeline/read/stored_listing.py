@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...storage.log_files import PartitionName
@@ -59,8 +60,28 @@ def segments_of(options: LogOptions) -> PartitionSegments:
     return found
 
 
-def find_deleted(options: LogOptions) -> PartitionSegments:
-    """Return the listed segments that are not there any more, or were replaced by shorter ones. Raises BadOption."""
+@dataclass(frozen=True, slots=True)
+class DeletedFiles:
+    """The deleted files of a partition: their number, and the range of their offsets.
+
+    end_offset: not included; None if the last file was deleted, whose end is unknown.
+    """
+
+    topic: str
+    partition: int
+    files: int
+    start_offset: int
+    end_offset: int | None
+
+    def __str__(self) -> str:
+        """Return the files in words."""
+        files = "1 file" if self.files == 1 else f"{self.files:,} files"
+        end = "on" if self.end_offset is None else f"to {self.end_offset - 1}"
+        return f"{files} of {self.topic}-{self.partition}, from offset {self.start_offset} {end}"
+
+
+def find_deleted(options: LogOptions) -> list[DeletedFiles]:
+    """Return the listed files that are not there any more, or were replaced by shorter ones. Raises BadOption."""
     assert options.path is not None, "the options are those of files"
     try:
         present = find_segments(options.path, options.is_wanted, options.storage_attempts)
@@ -69,11 +90,13 @@ def find_deleted(options: LogOptions) -> PartitionSegments:
             raise
         present = {}
     sizes = {segment.path: segment.size for segments in present.values() for segment in segments}
-    gone = {
-        name: [segment for segment in segments if sizes.get(segment.path, -1) < segment.size]
-        for name, segments in segments_of(options).items()
-    }
-    return {name: segments for name, segments in gone.items() if segments}
+    found: list[DeletedFiles] = []
+    for name, segments in segments_of(options).items():
+        bases = [one.base_offset for one in segments if sizes.get(one.path, -1) < one.size]
+        if bases:
+            after = (one.base_offset for one in segments if one.base_offset > bases[-1])
+            found.append(DeletedFiles(*name, len(bases), bases[0], min(after, default=None)))
+    return found
 
 
 def _is_there(options: LogOptions) -> bool:

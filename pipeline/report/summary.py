@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from ..checks.finding_kinds import FAULTS
+from ..read.stored_listing import DeletedFiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,8 @@ class Summary:
     notes: lines about the audit itself, such as offsets that were deleted before it. fail_on: the kinds that make it
     fail; None: all faults. findings: identities, for the baseline of a later audit; findings_left_off: how many more
     there are. log_topics: the ids of the audited topics. check_names: of the performed checks, as in the findings.
+    repeated_requests, waited_seconds: of the requests to an object store that were sent again. deleted: the files that
+    were deleted during the audit.
     """
 
     log: str
@@ -135,6 +138,9 @@ class Summary:
     findings_left_off: int = 0
     log_topics: tuple[str, ...] = ()
     check_names: tuple[str, ...] = ()
+    repeated_requests: int = 0
+    waited_seconds: float = 0.0
+    deleted: tuple[DeletedFiles, ...] = ()
 
     @property
     def failing_kinds(self) -> frozenset[str]:

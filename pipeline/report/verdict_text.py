@@ -70,6 +70,8 @@ def _events(totals: EventTotals) -> str:
 
 def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
     gone = "" if summary.baseline is None else f"; {_number(summary.baseline.gone)} of the baseline are gone"
+    if summary.deleted:
+        gone += f"; {_many(len(summary.deleted), 'partition')} judged in part"
     failing = [group for group in summary.groups if summary.fails(group)]
     told = faults if summary.fail_on is None else [group for group in summary.groups if group in (*faults, *failing)]
     if not told:
