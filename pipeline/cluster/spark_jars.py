@@ -99,7 +99,7 @@ def maven_project(lock: Lock) -> str:
 
 
 def _by_ivy(lock: Lock, folder: Path) -> str:
-    ivy = next((_pyspark_folder() / "jars").glob("ivy-*.jar"), None)
+    ivy = next((pyspark_folder() / "jars").glob("ivy-*.jar"), None)
     java = shutil.which("java")
     if ivy is None or java is None:
         return "no java" if java is None else "no ivy in pyspark/jars"
@@ -136,7 +136,7 @@ def _ivy_settings(file: Path) -> list[str]:
     return ["-settings", str(file)]
 
 
-def _pyspark_folder() -> Path:
+def pyspark_folder() -> Path:
     """Return the folder of pyspark without importing it, which takes a second."""
     found = importlib.util.find_spec("pyspark")
     assert found is not None and found.origin is not None, "installed_series has found pyspark"

@@ -21,6 +21,7 @@ from ..read.java_client import java_options
 from ..read.log_identity import identity_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
+from .checkpoint_jars import check_checkpoint_jars
 from .dedup import check_window
 from .dedup_job import NEEDS_NEW_FOLDER, DedupCounts, DedupJob, copies_by_cause, follow, run_batch, start_stream
 
@@ -40,6 +41,8 @@ class DedupRun:
 def run_dedup(run: DedupRun) -> None:
     """Run the job and print its counts. Raises BadOption, also for a failure of Spark or of a broker."""
     try:
+        if not run.is_batch:
+            check_checkpoint_jars(run.job.checkpoint_path, run.settings)
         check_job(run.job, is_batch=run.is_batch)
         has_topic = run.job.target is not None
         start = partial(start_session, run.master, with_kafka=has_topic, settings=run.settings)
