@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import click
 
@@ -24,11 +24,15 @@ from .storage_attempts import storage_attempts, storage_options
 
 _EXIT_FAILED = 2
 
+# The options of the data source that are options of the command.
+_PLACES: tuple[Literal["path", "tier", "bootstrap", "topics"], ...] = ("path", "tier", "bootstrap", "topics")
+
 
 class AuditArguments(TypedDict):
     """The options of the command by their names in Python."""
 
     path: str | None
+    tier: str | None
     bootstrap: str | None
     command_config: str | None
     topics: str | None
@@ -55,6 +59,7 @@ class AuditArguments(TypedDict):
 
 @click.command()
 @click.option("--path", metavar="PATH|URI", help="Read segment files: a log folder, a partition's folder or one file.")
+@click.option("--tier", metavar="PATH|URI", help="Read also the remote tier of the log at --path.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker, up to their present ends.")
 @click.option(
     "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
@@ -128,8 +133,7 @@ def _run(given: AuditArguments) -> int:
     now_ms = round(time.time() * 1000)
     since, until, as_of = given["since"], given["until"], given["as_of"]
     baseline, fail_on = given["baseline_place"], given["fail_on"]
-    places = {"path": given["path"], "bootstrap": given["bootstrap"], "topics": given["topics"]}
-    options = {name: place for name, place in places.items() if place is not None}
+    options = {name: place for name in _PLACES if (place := given[name]) is not None}
     options |= command_config_option(given["command_config"])
     options |= storage_options(given["storage_attempts"])
     options |= checks.range_options.range_options(since, until, now_ms)

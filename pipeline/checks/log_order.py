@@ -114,7 +114,10 @@ def by_producer(rows: DataFrame) -> DataFrame:
 
 def _in_partition() -> WindowSpec:
     """Return the window of a partition in log order. All columns use the same order, so that Spark sorts once."""
-    return Window.partitionBy("topic", "partition").orderBy("file", "position", "base_offset")
+    # The names of files begin with their offsets; a partition can be in several folders, such as that of a remote tier.
+    return Window.partitionBy("topic", "partition").orderBy(
+        f.substring_index("file", "/", -1), "position", "base_offset"
+    )
 
 
 def _trusted(name: str) -> Column:

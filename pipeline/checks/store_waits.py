@@ -19,8 +19,9 @@ from ..read.store_attempts import Waits
 
 def wait_columns(options: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns to read beside those that a query needs; none unless the log is in an object store."""
-    path = parse_options(options).path
-    return () if path is None or local_path_of(path) is not None else (REPEATED_REQUESTS, WAITED_MS)
+    parsed = parse_options(options)
+    paths = (path for path in (parsed.path, parsed.tier) if path is not None)
+    return (REPEATED_REQUESTS, WAITED_MS) if any(local_path_of(path) is None for path in paths) else ()
 
 
 def wait_sums(options: Mapping[str, str]) -> tuple[Column, ...]:

@@ -16,7 +16,6 @@ from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX, RowSource
 from .committed import FirstBatch, OpenTransactions, aborted_from
 from .file_splits import FileSplit, split_segment
-from .file_store import LOCAL_FILES
 from .log_starts import log_starts_of_files
 from .options import EARLIEST, LATEST, LogOptions, OffsetChoice, check_record_found
 from .segment_files import PartitionSegments, Segment
@@ -129,13 +128,14 @@ class FileLog:
         self, find: Callable[[PartitionName, list[Segment]], Result], found: PartitionSegments
     ) -> dict[PartitionName, Result]:
         """Return what find returns for each partition, of the segments that are still there."""
-        store = next((segments[0].store for segments in found.values()), LOCAL_FILES)
-        return dict(zip(found, _map(lambda name: _of_present(find, name, found[name]), found, store), strict=True))
+        stores = [segment.store for segments in found.values() for segment in segments]
+        return dict(zip(found, _map(lambda name: _of_present(find, name, found[name]), found, stores), strict=True))
 
     def _cut(self, ranges: list[_Range]) -> list[FileSplit]:
-        if not ranges:
-            return []
-        return [split for splits in _map(self._splits_of, ranges, ranges[0].segment.store) for split in splits]
+        if self._options.is_committed and any(part.segment.is_tiered for part in ranges):
+            raise BadOption("isolationLevel: must be read_uncommitted for a remote tier, not read_committed")
+        stores = [part.segment.store for part in ranges]
+        return [split for splits in _map(self._splits_of, ranges, stores) for split in splits]
 
     def segments(self) -> PartitionSegments:
         """Return the present segments of the selected topics. Raises BadOption."""
@@ -149,6 +149,8 @@ class FileLog:
 
     def _ranges_of(self, wanted: Offsets, segments: list[Segment], start: Place | None, end: Place) -> list[_Range]:
         next_offsets = [segment.base_offset for segment in segments[1:]] + [OFFSET_MAX]
+        # Segments of a tier and of a log directory can overlap.
+        is_cut = any(segment.is_tiered for segment in segments)
         ranges: list[_Range] = []
         for segment, next_offset in zip(segments, next_offsets, strict=True):
             is_wanted = next_offset > wanted.start and segment.base_offset < wanted.end
@@ -164,8 +166,9 @@ class FileLog:
                     first = max(first, position_at(segment, wanted.start))
                 if next_offset > wanted.end:
                     last = min(last, position_behind(segment, wanted.end))
+            end_offset = min(wanted.end, next_offset) if is_cut else wanted.end
             source = RowSource(
-                *wanted.name, segment.path, 0, segment.base_offset, start_offset=wanted.start, end_offset=wanted.end
+                *wanted.name, segment.path, 0, segment.base_offset, start_offset=wanted.start, end_offset=end_offset
             )
             ranges.append(_Range(segment, source, first, last))
         return ranges
@@ -297,9 +300,10 @@ def _of_present(
             segments = present
 
 
-def _map(call: Callable[[Item], Result], items: Iterable[Item], store: Store) -> list[Result]:
-    """Return the results of the calls in order, made by as many threads as the store has use for."""
-    if store.threads == 1:
+def _map(call: Callable[[Item], Result], items: Iterable[Item], stores: Iterable[Store]) -> list[Result]:
+    """Return the results of the calls in order, made by as many threads as the stores have use for."""
+    threads = max((store.threads for store in stores), default=1)
+    if threads == 1:
         return [call(item) for item in items]
-    with ThreadPoolExecutor(store.threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(call, items))

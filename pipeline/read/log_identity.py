@@ -68,7 +68,9 @@ def _on_broker(options: LogOptions) -> LogIdentity:
 
 def _of_folder(options: LogOptions) -> LogIdentity:
     segments = FileLog(options).segments()
-    folders = {found[0].folder: found[0].store for found in segments.values()}
+    # A remote tier has none of the files with ids.
+    own = (next((one for one in found if not one.is_tiered), found[0]) for found in segments.values())
+    folders = {segment.folder: segment.store for segment in own}
     places: set[str] = set()
     topics: set[str] = set()
     read: dict[str, MetaProperties | None] = {}

@@ -30,12 +30,16 @@ TIMEOUT_MS_DEFAULT = 30_000
 
 # Internal topics are read only if the option topics names them.
 INTERNAL_TOPICS = frozenset(
-    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "@metadata"}
+    {
+        *("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "@metadata"),
+        "__remote_log_metadata",
+    }
 )
 
 # In the order of docs/pipeline.md.
 OPTION_NAMES = (
     "path",
+    "tier",
     "bootstrap",
     "view",
     "topics",
@@ -80,7 +84,7 @@ class LogOptions:
     """Validated options. Exactly one of path and bootstrap is set.
 
     storage_attempts: of each request to an object store; None for those of the environment. listing: the file of
-    stored_listing.py; None lists the files.
+    stored_listing.py; None lists the files. tier: the path of the remote tier of the log at path.
     """
 
     path: str | None
@@ -98,6 +102,7 @@ class LogOptions:
     security: ClientSecurity = PLAINTEXT
     storage_attempts: int | None = None
     listing: str | None = None
+    tier: str | None = None
 
     @property
     def isolation_level(self) -> int:
@@ -124,6 +129,8 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
     path, bootstrap = options.get("path"), options.get("bootstrap")
     if (path is None) == (bootstrap is None):
         raise BadOption("set exactly one of the options path (segment files) and bootstrap (a broker's host:port)")
+    if path is None and "tier" in options:
+        raise BadOption("tier: needs the option path, because a broker reads its remote tier by itself")
     if "topics" in options and "topicpattern" in options:
         raise BadOption("set only one of the options topics and topicPattern, not both")
     starting, ending = _choice("starting", options), _choice("ending", options)
@@ -145,6 +152,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         security=parse_security(options),
         storage_attempts=_number("storageAttempts", options, None, 1),
         listing=options.get(LISTING),
+        tier=options.get("tier"),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...storage.log_files import PartitionName
@@ -28,8 +28,7 @@ def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
     parsed = parse_options(options)
     if parsed.path is None:
         return dict(options)
-    found = find_segments(parsed.path, parsed.is_wanted, parsed.storage_attempts)
-    segments = [segment for segments in found.values() for segment in segments]
+    segments = [segment for segments in present_segments(parsed).values() for segment in segments]
     content = {
         "segments": [[*_name(one), one.base_offset, one.path, one.size, one.modified_ms] for one in segments],
         "neighbours": {
@@ -40,12 +39,19 @@ def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
     return {**options, LISTING: str(file)}
 
 
+def present_segments(options: LogOptions) -> PartitionSegments:
+    """Return the present segments of the wanted topics. Raises BadOption."""
+    assert options.path is not None, "the options are those of files"
+    return find_segments(options.path, options.is_wanted, options.storage_attempts, tier=options.tier)
+
+
 def segments_of(options: LogOptions) -> PartitionSegments:
     """Return the segments of the wanted topics: those of the listing, or the present ones. Raises BadOption."""
-    assert options.path is not None, "the options are those of files"
     if options.listing is None:
-        return find_segments(options.path, options.is_wanted, options.storage_attempts)
+        return present_segments(options)
+    assert options.path is not None, "the options are those of files"
     store, _ = store_of("path", options.path, options.storage_attempts)
+    tier = store if options.tier is None else store_of("tier", options.tier, options.storage_attempts)[0]
     content = json.loads(Path(options.listing).read_text())
     neighbours = {
         folder: None if names is None else frozenset(names) for folder, names in content["neighbours"].items()
@@ -53,9 +59,9 @@ def segments_of(options: LogOptions) -> PartitionSegments:
     found: PartitionSegments = {}
     for topic, partition, base_offset, path, size, modified_ms in content["segments"]:
         if options.is_wanted(topic):
-            segment = Segment(
-                topic, partition, base_offset, path, size, modified_ms, store, neighbours[os.path.dirname(path)]
-            )
+            around = neighbours[os.path.dirname(path)]
+            segment = Segment(topic, partition, base_offset, path, size, modified_ms, store, around)
+            segment = replace(segment, store=tier) if segment.is_tiered else segment
             found.setdefault(PartitionName(topic, partition), []).append(segment)
     return found
 
@@ -82,9 +88,8 @@ class DeletedFiles:
 
 def find_deleted(options: LogOptions) -> list[DeletedFiles]:
     """Return the listed files that are not there any more, or were replaced by shorter ones. Raises BadOption."""
-    assert options.path is not None, "the options are those of files"
     try:
-        present = find_segments(options.path, options.is_wanted, options.storage_attempts)
+        present = present_segments(options)
     except BadOption:
         if _is_there(options):
             raise

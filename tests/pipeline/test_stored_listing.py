@@ -8,7 +8,7 @@ import pytest
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.read.file_log import FileLog
 from fauxka.pipeline.read.options import parse_options
-from fauxka.pipeline.read.stored_listing import find_deleted, with_listing
+from fauxka.pipeline.read.stored_listing import DeletedFiles, find_deleted, with_listing
 from fauxka.storage.log_files import PartitionName
 
 from .logs_on_disk import GOLDEN, batches, read, write_segment
@@ -62,9 +62,8 @@ def test_a_deleted_file_has_no_rows_and_is_reported(folder: Path, limits: dict[s
     deleted = find_deleted(parse_options(options))
 
     assert offsets == list(range(10, 20))
-    assert {name: [one.base_offset for one in segments] for name, segments in deleted.items()} == {
-        PartitionName("t", 0): [0]
-    }
+    assert deleted == [DeletedFiles("t", 0, 1, 0, 10)]
+    assert str(deleted[0]) == "1 file of t-0, from offset 0 to 9"
 
 
 def test_the_ends_are_those_of_the_files_that_are_left(folder: Path) -> None:
@@ -83,15 +82,15 @@ def test_a_file_that_a_shorter_one_replaced_is_reported_and_one_that_grew_is_not
     shorter.write_bytes(shorter.read_bytes()[:-1])
     longer.write_bytes(longer.read_bytes() + b"x")
 
-    assert list(find_deleted(parse_options(options))) == [PartitionName("t", 0)]
+    assert find_deleted(parse_options(options)) == [DeletedFiles("t", 0, 1, 0, 10)]
 
 
 def test_a_folder_that_is_gone_is_deleted_and_one_that_cannot_be_listed_is_an_error(folder: Path) -> None:
     options = parse_options(listed(folder))
-    assert find_deleted(options) == {}
+    assert find_deleted(options) == []
 
     folder.rename(folder.parent / "elsewhere")
-    assert len(find_deleted(options)) == 2
+    assert find_deleted(options) == [DeletedFiles("t", partition, 2, 0, None) for partition in range(2)]
     folder.mkdir()
     with pytest.raises(BadOption, match="neither is nor contains"):
         find_deleted(options)
