@@ -172,11 +172,11 @@ def _measure_store(round_count: int) -> dict[str, Figures]:
 
 def _seconds_to_read(path: str, view: ViewName, *, is_ahead: bool) -> float:
     """Return the seconds of one task. is_ahead: whether ranges of a stored file are requested ahead."""
-    from fauxka.pipeline.read.object_store import ArrowFiles
     from fauxka.pipeline.decode.decoder import Decoder
     from fauxka.pipeline.decode.views import columns_of
     from fauxka.pipeline.read.file_splits import FileSplit
     from fauxka.pipeline.read.log_splits import open_log
+    from fauxka.pipeline.read.object_store import ArrowFiles
     from fauxka.pipeline.read.options import parse_options
 
     decoder = Decoder(view, columns_of(view))

@@ -48,6 +48,7 @@ class AuditArguments(TypedDict):
     offsets_out: str | None
     baseline_place: str | None
     fail_on: str | None
+    by_partition: str | None
     storage_attempts: int | None
     master: str | None
     assignments: tuple[str, ...]
@@ -101,6 +102,11 @@ class AuditArguments(TypedDict):
 @click.option(
     "--fail-on", metavar="KIND[,KIND]|none", help="Fail only on findings of these kinds.  [default: all faults]"
 )
+@click.option(
+    "--by-partition",
+    metavar="FOLDER|URI",
+    help="Audit one partition after another, and go on where an earlier run ended.",
+)
 @storage_attempts
 @click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
 @click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
@@ -128,6 +134,7 @@ def audit(**given: Unpack[AuditArguments]) -> None:
 def _run(given: AuditArguments) -> int:
     """Run the audit and return its exit code. Raises BadOption."""
     # Spark takes a second to import, and may be missing.
+    from .audit_partitions import run_partitions
     from .audit_run import AuditRun, run_audit
 
     now_ms = round(time.time() * 1000)
@@ -163,4 +170,6 @@ def _run(given: AuditArguments) -> int:
         baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
         notes=(f"{since} does not exist: audited from the beginning",) if is_first else (),
     )
-    return run_audit(audit_run, sys.stderr)
+    if given["by_partition"] is None:
+        return run_audit(audit_run, sys.stderr)
+    return run_partitions(audit_run, given["by_partition"], sys.stderr)

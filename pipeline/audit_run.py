@@ -6,6 +6,7 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from .checks.audit_job import (
     HAS_UNREADABLE,
     OBSERVED_COLUMNS,
     AuditRequest,
+    CheckedRequest,
     audit,
     check_request,
     count_request_events,
@@ -56,7 +58,7 @@ from .report.audit_summary import (
     with_hints,
 )
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicTotals
+from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicKind, TopicTotals
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -72,7 +74,8 @@ _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 class AuditRun:
     """The parsed arguments of the command.
 
-    settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict.
+    settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict. is_part: whether
+    the log is a part of the given one, and may lack the event id by chance.
     """
 
     request: AuditRequest
@@ -82,6 +85,7 @@ class AuditRun:
     fail_on: tuple[str, ...] | None = None
     baseline: Baseline | None = None
     notes: tuple[str, ...] = ()
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +115,34 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     run.outputs.check()
     with TemporaryDirectory(prefix="fauxka-audit-") as folder:
         request = replace(run.request, options=with_listing(run.request.options, Path(folder, "listing.json")))
-        return _run_listed(replace(run, request=request), stderr)
-
-
-def _run_listed(run: AuditRun, stderr: TextIO) -> int:
-    """Run the audit of a log whose files have been listed."""
-    log_to_read = check_request(run.request)
-    topics = _log_topics(run)
-    with logged_session("audit", partial(start_session, run.master, settings=run.settings)) as spark:
-        if _SHUFFLE_TASKS_KEY not in run.settings:
-            tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
-            spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
-        with Progress(running_stages(spark), stderr):
-            audited = _audited(spark, log_to_read.request, run)
-            summary = _summary(audited, run, topics)
-            kinds = () if run.outputs.junit is None else kinds_by_topic(audited.judged)
+        run = replace(run, request=request)
+        log_to_read = check_request(run.request)
+        topics = log_topics(run)
+        with session_of(run) as spark:
+            summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
     run.outputs.write(summary, kinds)
     return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
 
 
-def _log_topics(run: AuditRun) -> frozenset[str]:
+def session_of(run: AuditRun) -> AbstractContextManager[SparkSession]:
+    """Return the session of a run, whose failures are BadOptions."""
+    return logged_session("audit", partial(start_session, run.master, settings=run.settings))
+
+
+def audited_summary(
+    spark: SparkSession, run: AuditRun, log_to_read: CheckedRequest, topics: frozenset[str], stderr: TextIO
+) -> tuple[Summary, tuple[TopicKind, ...]]:
+    """Return the verdict of a run, and its kinds by topic if it writes JUnit XML. topics: from log_topics."""
+    if _SHUFFLE_TASKS_KEY not in run.settings:
+        tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
+        spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
+    with Progress(running_stages(spark), stderr):
+        audited = _audited(spark, log_to_read.request, run)
+        summary = _summary(audited, run, topics)
+        return summary, () if run.outputs.junit is None else kinds_by_topic(audited.judged)
+
+
+def log_topics(run: AuditRun) -> frozenset[str]:
     """Return the ids of the log's topics if the verdict needs them. Raises BadOption."""
     if run.baseline is None and run.outputs.json is None:
         return frozenset()
@@ -159,7 +171,8 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     if request.event_id is not None:
         unreadable = Observation("records")
         rows = count_request_events(spark, request, unreadable).collect()
-        _check_event_id(rows, request)
+        if not run.is_part:
+            _check_event_id(rows, request)
         counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
         if rows:
             request = replace(request, has_unreadable=unreadable.get[HAS_UNREADABLE])
@@ -229,8 +242,9 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
 
 def _store_notes(audited: _Audited) -> Iterator[str]:
     """Yield lines about the files of the log: waits for their store, and what was deleted."""
-    if audited.waits.count:
-        yield f"{audited.waits.count:,} requests to the store were sent again, after {audited.waits.seconds:.1f} s in all"
+    waits = audited.waits
+    if waits.count:
+        yield f"{waits.count:,} requests to the store were sent again, after {waits.seconds:.1f} s in all"
     for one in audited.deleted:
         yield f"{one} were deleted during this audit: {UNJUDGED}"
     yield from audited.notes

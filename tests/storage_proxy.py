@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
 
 LOOPBACK = "127.0.0.1"
 # A response of Amazon's, which is longer than a range of some bytes.
@@ -33,7 +34,7 @@ class StorageProxy:
         self.fault: Fault = lambda kind: None
         self.counts: Counter[tuple[str, str]] = Counter()
         self.released = threading.Event()
-        self._http = _Server((LOOPBACK, 0), _handler_of(self))
+        self._http = _Server((LOOPBACK, 0), type("Handler", (_Handler,), {"proxy": self}))
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
         self._thread.start()
 
@@ -62,6 +63,16 @@ class StorageProxy:
         self._http.shutdown()
         self._http.server_close()
         self._http.close_connections()
+
+
+class Response(NamedTuple):
+    """A response. length: of the header, which can be more than the content."""
+
+    status: int
+    reason: str
+    headers: list[tuple[str, str]]
+    content: bytes
+    length: int
 
 
 class _Server(ThreadingHTTPServer):
@@ -96,77 +107,68 @@ def storage_proxy(server: str) -> Generator[StorageProxy]:
         proxy.close()
 
 
-def _handler_of(proxy: StorageProxy) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    """Forwards each request of a connection, or does what the fault says."""
 
-        def handle_one_request(self) -> None:
-            self.raw_requestline = self.rfile.readline(65537)
-            if not self.raw_requestline or not self.parse_request():
-                self.close_connection = True
-                return
-            body = self._body()
-            kind = "LIST" if "list-type" in self.path else self.command
-            what = proxy.fault(kind)
-            if what is None:
-                self._forward(body)
-                return
-            proxy.counts[what, kind] += 1
-            if what == THROTTLE:
-                self._respond(503, "Slow Down", [("Content-Type", "application/xml")], SLOW_DOWN)
-            elif what == SHORT:
-                self._forward(body, is_short=True)
-            else:
-                proxy.released.wait()
-                self.close_connection = True
+    protocol_version = "HTTP/1.1"
+    proxy: StorageProxy
 
-        def _body(self) -> bytes:
-            if self.headers.get("Transfer-Encoding") != "chunked":
-                return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            body = b""
-            while size := int(self.rfile.readline(), 16):
-                body += self.rfile.read(size)
-                self.rfile.readline()
+    def handle_one_request(self) -> None:
+        self.raw_requestline = self.rfile.readline(65537)
+        if not self.raw_requestline or not self.parse_request():
+            self.close_connection = True
+            return
+        body = self._body()
+        kind = "LIST" if "list-type" in self.path else self.command
+        what = self.proxy.fault(kind)
+        if what is None:
+            self._send(self._forwarded(body))
+            return
+        self.proxy.counts[what, kind] += 1
+        if what == THROTTLE:
+            self._send(Response(503, "Slow Down", [("Content-Type", "application/xml")], SLOW_DOWN, len(SLOW_DOWN)))
+        elif what == SHORT:
+            response = self._forwarded(body)
+            self._send(response._replace(content=response.content[: len(response.content) // 2]))
+            self.close_connection = True
+        else:
+            self.proxy.released.wait()
+            self.close_connection = True
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
             self.rfile.readline()
-            return body
+        self.rfile.readline()
+        return body
 
-        def _forward(self, body: bytes, *, is_short: bool = False) -> None:
-            connection = http.client.HTTPConnection(proxy.server)
-            connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-            # With the host of the client, which is part of its signature.
-            for name, value in self.headers.items():
-                if name.lower() not in ("expect", "transfer-encoding", "content-length"):
-                    connection.putheader(name, value)
-            connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body)
-            response = connection.getresponse()
-            content = response.read()
-            kept = ("transfer-encoding", "connection", "content-length")
-            headers = [(name, value) for name, value in response.getheaders() if name.lower() not in kept]
-            length = response.getheader("Content-Length", str(len(content)))
-            if self.command != "HEAD":
-                length = str(len(content))
-            self._respond(response.status, response.reason, headers, content, length, is_short=is_short)
-            connection.close()
+    def _forwarded(self, body: bytes) -> Response:
+        """Return the response of the server."""
+        connection = http.client.HTTPConnection(self.proxy.server)
+        connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+        # With the host of the client, which is part of its signature.
+        for name, value in self.headers.items():
+            if name.lower() not in ("expect", "transfer-encoding", "content-length"):
+                connection.putheader(name, value)
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        content = response.read()
+        connection.close()
+        kept = ("transfer-encoding", "connection", "content-length")
+        headers = [(name, value) for name, value in response.getheaders() if name.lower() not in kept]
+        # A HEAD has the length of what a GET would return.
+        length = int(response.getheader("Content-Length", 0)) if self.command == "HEAD" else len(content)
+        return Response(response.status, response.reason, headers, content, length)
 
-        def _respond(
-            self,
-            status: int,
-            reason: str,
-            headers: list[tuple[str, str]],
-            content: bytes,
-            length: str | None = None,
-            *,
-            is_short: bool = False,
-        ) -> None:
-            self.send_response_only(status, reason)
-            for name, value in headers:
-                self.send_header(name, value)
-            self.send_header("Content-Length", length or str(len(content)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content[: len(content) // 2] if is_short else content)
-            if is_short:
-                self.close_connection = True
-
-    return Handler
+    def _send(self, response: Response) -> None:
+        self.send_response_only(response.status, response.reason)
+        for name, value in response.headers:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(response.length))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(response.content)

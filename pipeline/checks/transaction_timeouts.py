@@ -21,7 +21,7 @@ from ..read.broker_configs import broker_configs
 from ..read.connection_options import connection_options
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
-from ..read.options import parse_options
+from ..read.options import LISTING, parse_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,7 +34,7 @@ CHECK_INTERVAL_MS = 10_000
 
 TRANSACTION_LOG = "__transaction_state"
 # The options with the place of a log.
-_PLACE_OPTIONS = frozenset({"path", "bootstrap"})
+_PLACE_OPTIONS = frozenset({"path", "bootstrap", "storageattempts", LISTING})
 _COLUMNS_READ = ("partition", "offset", "key", "value", "is_control", "damage")
 # The states of an open transaction.
 _OPEN = (TransactionStatus.ONGOING, TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)

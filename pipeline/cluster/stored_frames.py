@@ -154,7 +154,7 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
 
     Each file is read by one task. The first file has the columns of all.
     """
-    with store.open_arrow(files[0]) as file:
+    with _open(store, files[0]) as file:
         schema = _parquet_file(file).schema_arrow
     folders = _folder_columns(files)
     every = [*schema.names, *(name for name in folders if name not in schema.names)]
@@ -168,7 +168,7 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for path in _files_in(batches):
             values = _folder_values(path)
-            with store.open_arrow(path) as file:
+            with _open(store, path) as file:
                 for batch in _parquet_file(file).iter_batches(columns=stored):
                     table = pa.Table.from_batches([batch]).select(stored)
                     for name in added:
@@ -232,9 +232,24 @@ def read_lines(spark: SparkSession, store: ArrowFiles, files: list[str]) -> Data
     return _one_task_each(spark, files).mapInArrow(read, _LINE_SCHEMA)
 
 
+def _open(store: ArrowFiles, path: str) -> pa.NativeFile:
+    return pa.PythonFile(store.open_stream(path), "r")
+
+
+def open_text(store: ArrowFiles, path: str) -> pa.NativeFile:
+    """Open a file from its beginning, decompressed if its name says so. Raises OSError."""
+    opened = _open(store, path)
+    try:
+        codec = arrow.Codec.detect(path)
+    except (TypeError, ValueError):
+        # By the version of pyarrow, for a name without the suffix of a codec.
+        return opened
+    return pa.CompressedInputStream(opened, codec.name)
+
+
 def _lines_of(store: ArrowFiles, path: str) -> Generator[list[bytes], None, None]:
     rest = b""
-    with store.open_text(path) as stream:
+    with open_text(store, path) as stream:
         while content := stream.read(_TEXT_BYTES):
             *lines, rest = (rest + content).split(b"\n")
             yield lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 
@@ -98,13 +98,13 @@ def _column_of(rows: RecordRows | BatchRows, name: str) -> ArrowArray:
 
 def with_waits(rows: pa.RecordBatch, repeated_requests: int, waited_ms: int) -> pa.RecordBatch:
     """Return the rows with these values in the first of them, in the requested WAIT_COLUMNS. rows: at least one."""
-    values = {REPEATED_REQUESTS: repeated_requests, WAITED_MS: waited_ms}
-    arrays = [
-        arrow.array([values[field.name], *[0] * (rows.num_rows - 1)], field.type) if field.name in values else column
-        for field, column in zip(rows.schema, rows.columns, strict=True)
-    ]
-    made: pa.RecordBatch = arrow.RecordBatch.from_arrays(arrays, schema=rows.schema)
-    return made
+    made: Any = rows
+    arrays: list[ArrowArray] = list(made.columns)
+    for name, value in ((REPEATED_REQUESTS, repeated_requests), (WAITED_MS, waited_ms)):
+        at: int = made.schema.get_field_index(name)
+        if at >= 0:
+            arrays[at] = arrow.array([value, *[0] * (rows.num_rows - 1)], made.schema.field(at).type)
+    return cast("pa.RecordBatch", arrow.RecordBatch.from_arrays(arrays, schema=made.schema))
 
 
 def _converted(values: ArrowArray, column: Column) -> ArrowArray:

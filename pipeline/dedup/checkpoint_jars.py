@@ -52,9 +52,9 @@ def _jars_of_spark(settings: Mapping[str, str]) -> Iterator[str]:
     yield os.environ.get("PYSPARK_SUBMIT_ARGS", "")
     homes = [Path(home) for home in (os.environ.get("SPARK_HOME"), pyspark_folder()) if home]
     yield from (jar.name for home in homes for jar in home.glob("jars/*.jar"))
-    folders = [Path(os.environ["SPARK_CONF_DIR"])] if "SPARK_CONF_DIR" in os.environ else [
-        home / "conf" for home in homes
-    ]
+    folders = (
+        [Path(os.environ["SPARK_CONF_DIR"])] if "SPARK_CONF_DIR" in os.environ else [home / "conf" for home in homes]
+    )
     for folder in folders:
         file = folder / _DEFAULTS
         if file.is_file():

@@ -26,7 +26,7 @@ from .store_address import OpenStore, StoreAddress, open_store
 from .store_attempts import ATTEMPTS_DEFAULT, FIRST_ATTEMPTS_MAX, StoreFailure, attempted, passing_failure
 
 if TYPE_CHECKING:
-    from pyarrow import Buffer, NativeFile
+    from pyarrow import Buffer
 
 # The first range of a walk, which is mostly a few batches behind the last entry of an index; and the greatest, which
 # takes a fraction of a second.
@@ -36,7 +36,7 @@ READ_AHEAD_BYTES_MAX = 8 * 1024 * 1024
 # Requests at a time while a job is planned. Each waits tens of milliseconds for the network.
 _THREADS = 16
 # Ranges of a file that a task has in memory or requests beside the one that it decodes.
-_AHEAD = 2
+_AHEAD = 3
 
 _AWS_ERROR = re.compile(
     r"AWS Error (?P<code>\w+)(?: \(HTTP status (?P<status>\d+)\))? during \w+ operation: (?P<text>.*)"
@@ -168,7 +168,7 @@ class _Ranges:
         return content[self._position - start :][: self._size]
 
 
-class _StoredStream(io.RawIOBase):
+class StoredStream(io.RawIOBase):
     """An open file of a store as a stream of Python, for readers that take one."""
 
     def __init__(self, file: OpenFile) -> None:
@@ -310,24 +310,9 @@ class ArrowFiles(NamedTuple):
         """Return the path, because a store has no links."""
         return path
 
-    def open_arrow(self, path: str) -> NativeFile:
-        """Open a file for a reader of pyarrow. It raises the errors of this store."""
-        # Imported here for the reason of open_store.
-        from pyarrow import PythonFile
-
-        return PythonFile(_StoredStream(self.open(path)), "r")
-
-    def open_text(self, path: str) -> NativeFile:
-        """Open a file from its beginning, decompressed if its name says so."""
-        from pyarrow import Codec, CompressedInputStream
-
-        opened = self.open_arrow(path)
-        try:
-            codec = Codec.detect(path)
-        except (TypeError, ValueError):
-            # By the version of pyarrow, for a name without the suffix of a codec.
-            return opened
-        return CompressedInputStream(opened, codec.name)
+    def open_stream(self, path: str) -> StoredStream:
+        """Open a file as a stream of Python, for readers that take one. It raises the errors of this store."""
+        return StoredStream(self.open(path))
 
     def write(self, path: str, content: bytes | Buffer) -> None:
         """Write a file, which appears whole."""

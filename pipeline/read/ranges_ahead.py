@@ -13,8 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from .file_store import OpenFile
 
-# With two of these ahead, a worker has less in memory than with one piece of a file of this machine.
-RANGE_BYTES = 8 * 1024 * 1024
+# With three of these ahead, a worker has less in memory than with one piece of a file of this machine.
+RANGE_BYTES = 4 * 1024 * 1024
 FIRST_RANGE_BYTES = 1024 * 1024
 
 

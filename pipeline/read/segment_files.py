@@ -88,9 +88,7 @@ def find_segments(
     return {name: [segments[base] for base in sorted(segments)] for name, segments in sorted(found.items())}
 
 
-def _segments_of(
-    name: str, path: str, is_wanted: Callable[[str], bool], storage_attempts: int | None
-) -> list[Segment]:
+def _segments_of(name: str, path: str, is_wanted: Callable[[str], bool], storage_attempts: int | None) -> list[Segment]:
     """Return the segments of the wanted topics at a path. name: of the option. Raises BadOption."""
     store, place = store_of(name, path, storage_attempts)
     try:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from errno import EIO
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..bad_option import BadOption
 
@@ -40,7 +40,8 @@ class StoreFailure(OSError):
     is_passing = False
 
 
-class Waits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Waits:
     """How many requests were sent again, and for how many seconds they waited."""
 
     count: int = 0

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from .options import LISTING, LogOptions, parse_options
+from .options import INTERNAL_TOPICS, LISTING, LogOptions, parse_options
 from .segment_files import PartitionSegments, Segment, find_segments
 from .stores import store_of
 
@@ -23,33 +23,51 @@ from .stores import store_of
 def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
     """List the files of a log into a file, and return options of the data source that read them from it.
 
-    Returns the options unchanged for a broker. Raises BadOption.
+    The listing has the internal topics too, of which an audit reads the state of transactions. Returns the options
+    unchanged for a broker. Raises BadOption.
     """
     parsed = parse_options(options)
     if parsed.path is None:
         return dict(options)
-    segments = [segment for segments in present_segments(parsed).values() for segment in segments]
-    content = {
-        "segments": [[*_name(one), one.base_offset, one.path, one.size, one.modified_ms] for one in segments],
-        "neighbours": {
-            one.folder: None if one.neighbours is None else sorted(one.neighbours) for one in segments
-        },
-    }
-    file.write_text(json.dumps(content))
-    return {**options, LISTING: str(file)}
+    found = _present(parsed, lambda topic: parsed.is_wanted(topic) or topic in INTERNAL_TOPICS)
+    return _stored(options, found, file)
 
 
-def present_segments(options: LogOptions) -> PartitionSegments:
-    """Return the present segments of the wanted topics. Raises BadOption."""
-    assert options.path is not None, "the options are those of files"
-    return find_segments(options.path, options.is_wanted, options.storage_attempts, tier=options.tier)
+def with_partition(options: Mapping[str, str], name: PartitionName, file: Path) -> dict[str, str]:
+    """Return options that read only a partition. options: with a listing. file: for the listing of the partition."""
+    listed = _listed(parse_options(options))
+    kept = {one: segments for one, segments in listed.items() if one == name or one.topic_name in INTERNAL_TOPICS}
+    return _stored({**options, "topics": name.topic_name}, kept, file)
 
 
 def segments_of(options: LogOptions) -> PartitionSegments:
     """Return the segments of the wanted topics: those of the listing, or the present ones. Raises BadOption."""
     if options.listing is None:
-        return present_segments(options)
+        return _present(options, options.is_wanted)
+    return {name: segments for name, segments in _listed(options).items() if options.is_wanted(name.topic_name)}
+
+
+def _present(options: LogOptions, is_wanted: Callable[[str], bool]) -> PartitionSegments:
     assert options.path is not None, "the options are those of files"
+    return find_segments(options.path, is_wanted, options.storage_attempts, tier=options.tier)
+
+
+def _stored(options: Mapping[str, str], found: PartitionSegments, file: Path) -> dict[str, str]:
+    segments = [segment for segments in found.values() for segment in segments]
+    content = {
+        "segments": [
+            [one.topic, one.partition, one.base_offset, one.path, one.size, one.modified_ms] for one in segments
+        ],
+        "neighbours": {one.folder: None if one.neighbours is None else sorted(one.neighbours) for one in segments},
+    }
+    file.write_text(json.dumps(content))
+    return {**options, LISTING: str(file)}
+
+
+def _listed(options: LogOptions) -> PartitionSegments:
+    """Return all segments of a listing."""
+    assert options.path is not None, "the options are those of files"
+    assert options.listing is not None, "the options have a listing"
     store, _ = store_of("path", options.path, options.storage_attempts)
     tier = store if options.tier is None else store_of("tier", options.tier, options.storage_attempts)[0]
     content = json.loads(Path(options.listing).read_text())
@@ -58,11 +76,10 @@ def segments_of(options: LogOptions) -> PartitionSegments:
     }
     found: PartitionSegments = {}
     for topic, partition, base_offset, path, size, modified_ms in content["segments"]:
-        if options.is_wanted(topic):
-            around = neighbours[os.path.dirname(path)]
-            segment = Segment(topic, partition, base_offset, path, size, modified_ms, store, around)
-            segment = replace(segment, store=tier) if segment.is_tiered else segment
-            found.setdefault(PartitionName(topic, partition), []).append(segment)
+        around = neighbours[os.path.dirname(path)]
+        segment = Segment(topic, partition, base_offset, path, size, modified_ms, store, around)
+        segment = replace(segment, store=tier) if segment.is_tiered else segment
+        found.setdefault(PartitionName(topic, partition), []).append(segment)
     return found
 
 
@@ -89,7 +106,7 @@ class DeletedFiles:
 def find_deleted(options: LogOptions) -> list[DeletedFiles]:
     """Return the listed files that are not there any more, or were replaced by shorter ones. Raises BadOption."""
     try:
-        present = present_segments(options)
+        present = _present(options, options.is_wanted)
     except BadOption:
         if _is_there(options):
             raise
@@ -112,7 +129,3 @@ def _is_there(options: LogOptions) -> bool:
         return bool(store.list_files(place).roots())
     except OSError:
         return True
-
-
-def _name(segment: Segment) -> tuple[str, int]:
-    return segment.topic, segment.partition

@@ -5,8 +5,8 @@
   all indexes and the manifest `.rsm-manifest`, which is written last. A segment without one is not whole. Its bytes are
   those of the segment, unless the manifest says that they are compressed or encrypted.
 
-An id is a UUID in 22 characters. Source: RemoteLogSegmentFileset, Kafka 4.3.0; ObjectKeyFactory and SegmentManifestV1 of
-the plug-in, version 1.1.
+An id is a UUID in 22 characters. Source: RemoteLogSegmentFileset, Kafka 4.3.0; ObjectKeyFactory and SegmentManifestV1
+of the plug-in, version 1.1.
 """
 
 from __future__ import annotations

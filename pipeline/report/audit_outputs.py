@@ -69,12 +69,17 @@ class AuditOutputs:
         else:
             write_parquet("parquet", findings, *stored)
 
+    def write_json(self, summary: Summary) -> None:
+        """Write only the JSON, which appears whole. Raises BadOption."""
+        assert self.json is not None, "the outputs have a file of JSON"
+        _replace("json", self.json, _json_of(summary) + "\n")
+
     def write(self, summary: Summary, kinds: Sequence[TopicKind] = ()) -> None:
         """Print one form of a summary, then write its files. Raises BadOption.
 
         kinds: from kinds_by_topic, for the JUnit XML.
         """
-        content = json.dumps(summary.as_json(), indent=2)
+        content = _json_of(summary)
         report = None if self.junit is None else junit_xml(summary, kinds)
         # Printed first: a file that cannot be written does not take the verdict with it.
         if self.json == STANDARD_OUTPUT:
@@ -92,6 +97,10 @@ class AuditOutputs:
         # The last output: an audit that fails before it is repeated by the next one.
         if self.offsets is not None:
             _replace("offsets-out", self.offsets, json.dumps(summary.range.ends, indent=2) + "\n")
+
+
+def _json_of(summary: Summary) -> str:
+    return json.dumps(summary.as_json(), indent=2)
 
 
 def _check_local(name: str, file: str) -> None:

@@ -24,7 +24,7 @@ def verdict_text(summary: Summary) -> str:
         lines += ["", *_table(faults, has_known), *_examples(faults)]
     if harmless:
         lines += ["", "Findings that are not faults:", *_table(harmless, has_known), *_examples(harmless)]
-    return "\n".join([*lines, "", _last_line(summary, faults)])
+    return "\n".join([*lines, "", last_line(summary)])
 
 
 def _range(offsets: AuditedOffsets) -> list[str]:
@@ -68,7 +68,9 @@ def _events(totals: EventTotals) -> str:
     return f"{words} ({reasons})" if reasons else words
 
 
-def _last_line(summary: Summary, faults: Sequence[FindingGroup]) -> str:
+def last_line(summary: Summary) -> str:
+    """Return the last line of a verdict: the findings by kind and cause."""
+    faults = [group for group in summary.groups if group.is_fault]
     gone = "" if summary.baseline is None else f"; {_number(summary.baseline.gone)} of the baseline are gone"
     if summary.deleted:
         gone += f"; {_many(len(summary.deleted), 'partition')} judged in part"

@@ -29,13 +29,16 @@ def test_the_missing_jar_is_named_with_its_version() -> None:
         check_checkpoint_jars("s3a://bucket/place", {"spark.executor.memory": "4g"})
 
     words = str(raised.value)
-    assert words.startswith("checkpoint: Spark writes s3a://bucket/place with the jar hadoop-aws, which it does not have")
+    assert words.startswith(
+        "checkpoint: Spark writes s3a://bucket/place with the jar hadoop-aws, which it does not have"
+    )
     assert "-c spark.jars.packages=org.apache.hadoop:hadoop-aws:3." in words
     assert "\n" not in words
 
 
 @pytest.mark.parametrize(
-    ("place", "jar"), [("gs://b/x", "gcs-connector"), ("abfs://c@a/x", "hadoop-azure"), ("abfss://c@a/x", "hadoop-azure")]
+    ("place", "jar"),
+    [("gs://b/x", "gcs-connector"), ("abfs://c@a/x", "hadoop-azure"), ("abfss://c@a/x", "hadoop-azure")],
 )
 def test_each_store_has_its_jar(place: str, jar: str) -> None:
     with pytest.raises(BadOption, match=f"with the jar {jar}, "):

@@ -31,7 +31,10 @@ def test_a_listed_log_has_the_same_rows(tmp_path: Path) -> None:
     options = with_listing({"path": str(GOLDEN), "topics": "demo"}, tmp_path / "listing.json")
 
     assert read(**options) == read(path=GOLDEN, topics="demo")
-    assert FileLog(parse_options(options)).segments() == FileLog(parse_options({"path": str(GOLDEN), "topics": "demo"})).segments()
+    assert (
+        FileLog(parse_options(options)).segments()
+        == FileLog(parse_options({"path": str(GOLDEN), "topics": "demo"})).segments()
+    )
 
 
 def test_files_and_batches_that_are_added_later_are_not_read(folder: Path) -> None:

@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from ..pipeline.logs_on_disk import read
 from .kafka_process import free_ports, kafka_process, reference_jars
@@ -79,7 +81,8 @@ def filled(tiered: Tiered) -> Tiered:
     """The topic orders, whose first segments are only in the tier."""
     config = {"remote.storage.enable": "true", "segment.bytes": str(SEGMENT_BYTES), "retention.ms": "-1"}
     topic = NewTopic("orders", 2, 1, config={**config, "local.retention.bytes": str(LOCAL_BYTES)})
-    client = AdminClient({"bootstrap.servers": tiered.bootstrap})
+    # Its types are incomplete.
+    client: Any = AdminClient({"bootstrap.servers": tiered.bootstrap})
     client.create_topics([topic])["orders"].result(SECONDS_MAX)
     producer = Producer({"bootstrap.servers": tiered.bootstrap, "enable.idempotence": True, "linger.ms": 5})
     for number in range(RECORDS):
