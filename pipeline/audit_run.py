@@ -19,17 +19,18 @@ from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from ..client.errors import BrokerError
 from .bad_option import BadOption
 from .checks.audit_job import (
-    HAS_UNREADABLE,
     OBSERVED_COLUMNS,
     AuditRequest,
     CheckedRequest,
     audit,
     check_request,
-    count_request_events,
+    count_events_in,
     default_as_of,
     has_aborts,
     has_transactions,
+    has_unreadable,
     newest_ms,
+    read_identified,
     read_view,
     shuffle_tasks,
 )
@@ -66,6 +67,9 @@ EXIT_FINDINGS = 1
 # Aggregates over the batches, observed by the query that counts them.
 _NEWEST, _HAS_ABORTS, _HAS_TRANSACTIONS = "newest", "has_aborts", "has_transactions"
 _OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSACTIONS: False}
+
+# Another one over the records.
+_HAS_UNREADABLE = "has_unreadable"
 
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
@@ -118,15 +122,15 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
         run = replace(run, request=request)
         log_to_read = check_request(run.request)
         topics = log_topics(run)
-        with session_of(run) as spark:
+        with session_of(run, log_to_read.size) as spark:
             summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
     run.outputs.write(summary, kinds)
     return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
 
 
-def session_of(run: AuditRun) -> AbstractContextManager[SparkSession]:
+def session_of(run: AuditRun, log_bytes: int | None = None) -> AbstractContextManager[SparkSession]:
     """Return the session of a run, whose failures are BadOptions."""
-    return logged_session("audit", partial(start_session, run.master, settings=run.settings))
+    return logged_session("audit", partial(start_session, run.master, settings=run.settings, log_bytes=log_bytes))
 
 
 def audited_summary(
@@ -167,18 +171,21 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
         is_end_cut = bool(audited.cut_ends)
         as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
         request = replace(request, as_of_ms=as_of_ms)
+    records = read_identified(spark, request)
+    if request.reads_records:
+        # Decoded once, and read by each check.
+        records = records.persist(StorageLevel.DISK_ONLY)
+        of_records = records.agg(has_unreadable().alias(_HAS_UNREADABLE), *wait_sums(request.options)).collect()[0]
+        request = replace(request, has_unreadable=of_records[_HAS_UNREADABLE])
+        waits = waits.plus(waits_in(of_records.asDict()))
     counts: DataFrame | None = None
     if request.event_id is not None:
-        unreadable = Observation("records")
-        rows = count_request_events(spark, request, unreadable).collect()
+        rows = count_events_in(spark, request, records).collect()
         if not run.is_part:
             _check_event_id(rows, request)
         counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
-        if rows:
-            request = replace(request, has_unreadable=unreadable.get[HAS_UNREADABLE])
-            waits = waits.plus(waits_in(unreadable.get))
     # The findings are read several times, and there may be many.
-    findings: DataFrame = audit(spark, request, counts).persist(StorageLevel.DISK_ONLY)
+    findings: DataFrame = audit(spark, request, records, counts).persist(StorageLevel.DISK_ONLY)
     deleted, notes = _deleted_during(request, findings)
     findings = without_unjudged(findings, deleted) if deleted else findings
     waits = waits.plus(waits_of_process())

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
@@ -45,7 +45,7 @@ from .audited_range import AuditedRange, find_range
 from .audited_topics import AuditedTopics
 from .decoded_fields import with_decoded_fields
 from .earlier_transactions import OPEN_KINDS, earlier_transactions
-from .event_audit import audit_events, count_events, events_of
+from .event_audit import EVENT_COLUMNS, audit_events, count_events, events_of
 from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
 from .event_id_parts import parse_event_id
 from .event_id_schemas import check_event_id
@@ -57,7 +57,7 @@ from .log_bounds import bounds_frame, read_bounds
 from .log_order import BATCH_COLUMNS_READ
 from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
-from .store_waits import wait_columns, wait_sums
+from .store_waits import wait_columns
 from .transaction_timeouts import read_timeouts
 from .unreadable_records import is_unreadable, with_unreadable_records
 
@@ -71,8 +71,10 @@ SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECOR
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
 # Each task of a stage takes memory on the driver.
 TASKS_MAX = 20_000
-# The name of an observed value.
-HAS_UNREADABLE = "has_unreadable"
+# The columns that read_identified adds: the event id, whether it is empty, and why it cannot be decoded.
+EVENT_ID, _IS_EMPTY, _PROBLEM = "event_id", "has_empty_id", "decode_problem"
+# The columns of the records view that the checks read.
+_RECORD_COLUMNS = (*EVENT_COLUMNS, "is_control", "valid_crc", "damage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,11 @@ class AuditRequest:
         if self.event_id is None:
             return None
         return event_id_column(self.event_id, is_empty_an_id=self.is_empty_an_id)
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether a check reads records, and not only batches."""
+        return self.event_id is not None or self.journal is not None
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -238,29 +245,31 @@ def read_records(
     return records if event_id is None else with_decoded_fields(records, event_id, schemas)
 
 
-def audit(spark: SparkSession, request: AuditRequest, counts: DataFrame | None = None) -> DataFrame:
+def audit(
+    spark: SparkSession, request: AuditRequest, records: DataFrame | None = None, counts: DataFrame | None = None
+) -> DataFrame:
     """Return the findings of every audit that the request allows. Raises BadOption.
 
-    counts: of the request's events (count_request_events), if they have been counted.
+    records: from read_identified, which the checks read several times: persisted, they are decoded once. counts: of the
+    request's events (count_events_in), if they have been counted.
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
-    records = read_records(spark, request.options, request.event_id, request.schemas)
-    are_records_read = request.event_id is not None or request.journal is not None
-    judged = with_unreadable_records(batches, records) if are_records_read and request.has_unreadable else batches
+    records = read_identified(spark, request) if records is None else records
+    judged = with_unreadable_records(batches, records) if request.reads_records and request.has_unreadable else batches
     audited = _range_of(request)
     known = read_bounds(request.options) if audited.is_cut or request.sent or request.journal else []
     cleaned = {PartitionName(one.topic, one.partition): one.cleaned_before for one in known}
     ranges = audited.frame(spark, cleaned) if audited.is_cut else None
     found = _sequence_findings(spark, request, audited, judged, ranges)
     with_aborted = batches if request.has_aborts else None
-    event_id = request.event_id_column
-    if event_id is not None:
+    event_id = f.col(EVENT_ID)
+    if request.event_id is not None:
         found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
     if request.sent is None and request.journal is None:
         return found
     bounds = bounds_frame(spark, known)
     topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
-    if request.sent is not None and request.event_id is not None and event_id is not None:
+    if request.sent is not None and request.event_id is not None:
         ids = LedgerIds(len(parse_event_id(request.event_id)), request.is_empty_an_id)
         sent = read_sent(spark, request.sent, topics, ids=ids, connection=connection_options(request.options))
         sent = sent if ranges is None else with_audited(sent, ranges)
@@ -302,19 +311,33 @@ def _range_of(request: AuditRequest) -> AuditedRange:
         raise BadOption(str(error)) from error
 
 
-def count_request_events(spark: SparkSession, request: AuditRequest, observed: Observation) -> DataFrame:
+def read_identified(spark: SparkSession, request: AuditRequest) -> DataFrame:
+    """Return the records with all that the checks read of them: their event id, and no contents.
+
+    Has the columns of _RECORD_COLUMNS, EVENT_ID, _IS_EMPTY, _PROBLEM, and wait_columns.
+    """
+    waits = wait_columns(request.options)
+    records = read_records(spark, request.options, request.event_id, request.schemas, waits)
+    event_id = request.event_id_column
+    if request.event_id is None or event_id is None:
+        return records.select(*_RECORD_COLUMNS, *waits)
+    is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
+    of_id = (event_id.alias(EVENT_ID), is_empty.alias(_IS_EMPTY), decode_problem(request.event_id).alias(_PROBLEM))
+    return records.select(*_RECORD_COLUMNS, *of_id, *waits)
+
+
+def count_events_in(spark: SparkSession, request: AuditRequest, records: DataFrame) -> DataFrame:
     """Return the counts of the committed records with and without the requested event id (see count_events).
 
-    observed: gets HAS_UNREADABLE, for AuditRequest.has_unreadable, and the wait_sums, if the log has a record.
+    records: from read_identified.
     """
-    event_id = request.event_id_column
-    assert request.event_id is not None and event_id is not None, "the request has no event id"
-    records = read_records(spark, request.options, request.event_id, request.schemas, wait_columns(request.options))
-    has_unreadable = f.coalesce(f.bool_or(is_unreadable()), f.lit(False)).alias(HAS_UNREADABLE)
-    records = records.observe(observed, has_unreadable, *wait_sums(request.options))
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
-    is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
-    return count_events(events_of(records, event_id, batches, is_empty, decode_problem(request.event_id)))
+    return count_events(events_of(records, f.col(EVENT_ID), batches, f.col(_IS_EMPTY), f.col(_PROBLEM)))
+
+
+def has_unreadable() -> Column:
+    """Return an aggregate over records: whether a batch with a right CRC has unreadable records."""
+    return f.coalesce(f.bool_or(is_unreadable()), f.lit(False))
 
 
 def newest_timestamp(batches: DataFrame) -> int | None:

@@ -25,6 +25,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from ...protocol.batches.record_batch import TimestampType
+from .event_buckets import bucket_of
 from .finding_rule import Rule, apply_rules
 from .findings import all_findings, findings_of, in_words
 from .transaction_spans import aborted_batches
@@ -35,7 +36,7 @@ REPEATED_ID = "repeated_event_id"
 
 _LOG_SETS_TIME = TimestampType.LOG_APPEND_TIME.value
 
-# The columns that are compared or reported; no other column is shuffled.
+# The columns that are compared or reported.
 _COMPARED = (
     "timestamp",
     "partition",
@@ -47,6 +48,8 @@ _COMPARED = (
     "is_transactional",
     "timestamp_type",
 )
+# The columns of an event besides its event id.
+EVENT_COLUMNS = ("topic", "batch_base_offset", *_COMPARED)
 
 
 # The records of a partition with and without an event id. first_offset, first_timestamp: of those without one.
@@ -62,6 +65,7 @@ def audit_events(
 ) -> DataFrame:
     """Return a finding for each further copy of an event, and one for each partition with records without an id.
 
+    Reads records several times: persisted, they are decoded once.
     records: the records view. event_id: a string column over it; copies are compared within a topic. batches: the
     batches view of the same log, to leave out records of aborted transactions; None keeps them. counts: from
     count_events, if that has run.
@@ -86,7 +90,7 @@ def events_of(
     is_empty = f.lit(False) if is_empty is None else is_empty
     problem = f.lit(None).cast("string") if problem is None else problem
     of_id = (event_id.alias("event_id"), is_empty.alias("is_empty"), problem.alias("problem"))
-    events = records.where(is_event).select("topic", "batch_base_offset", *_COMPARED, *of_id)
+    events = records.where(is_event).select(*EVENT_COLUMNS, *of_id)
     if batches is None:
         return events
     return events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
@@ -106,6 +110,18 @@ def count_events(events: DataFrame) -> DataFrame:
     )
 
 
+def _repeated(events: DataFrame) -> DataFrame:
+    """Return all events whose event id is in the topic more than once, and some others.
+
+    Nearly every id is there once. Hashes prove that, and Spark counts numbers several times faster than it sorts rows.
+    """
+    id_hash = f.xxhash64("topic", "event_id")
+    # An explicit shuffle, because a partial aggregation before it would combine almost no rows.
+    hashes = events.select(id_hash.alias("id_hash")).repartition("id_hash").groupBy("id_hash").count()
+    buckets = hashes.where(f.col("count") > 1).select(bucket_of(f.col("id_hash")).alias("bucket")).distinct()
+    return events.withColumn("bucket", bucket_of(id_hash)).join(f.broadcast(buckets), "bucket").drop("bucket")
+
+
 def _copies(events: DataFrame) -> DataFrame:
     of_event = Window.partitionBy("topic", "event_id")
     in_order = of_event.orderBy("partition", "offset")
@@ -113,7 +129,7 @@ def _copies(events: DataFrame) -> DataFrame:
     copy = f.struct(*_COMPARED)
     # Both windows have the same partitioning, so Spark sorts once.
     found = (
-        events.where(f.col("event_id").isNotNull())
+        _repeated(events.where(f.col("event_id").isNotNull()))
         .withColumn("first", f.when(is_first_of_partition, copy))
         .withColumn("first", f.min("first").over(of_event))
         .where((f.col("partition") != f.col("first.partition")) | (f.col("offset") != f.col("first.offset")))

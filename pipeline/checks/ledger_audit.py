@@ -57,7 +57,7 @@ def with_audited(lines: DataFrame, ranges: DataFrame) -> DataFrame:
 
 
 def _entries_of_log(records: DataFrame, event_id: Column, batches: DataFrame | None) -> DataFrame:
-    rows = records.select("*", event_id.cast("string").alias("event_id"))
+    rows = records.withColumn("event_id", event_id.cast("string"))
     rows = rows.where(f.col("damage").isNull() & ~f.col("is_control") & f.col("event_id").isNotNull())
     is_aborted = f.lit(False)
     if batches is not None:

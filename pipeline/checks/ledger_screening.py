@@ -14,8 +14,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-# Events are selected by buckets of their hash, which limits the list of buckets that every executor has in memory.
-BUCKETS = 1 << 18
+from .event_buckets import bucket_of
 
 # The kinds of entry: a committed record, an acknowledged line of the ledger, such a line outside of the audited range,
 # and any other.
@@ -29,9 +28,9 @@ def entries_in_doubt(entries: DataFrame, place: Sequence[str]) -> DataFrame:
     A reordered event is returned with the event that overtook it. An event with copies in several partitions is
     returned with all events of its key, because the numbers do not show its first copy.
     """
-    buckets = _in_doubt(_events(entries, place)).select(_bucket(f.col("id_hash")).alias("bucket")).distinct()
+    buckets = _in_doubt(_events(entries, place)).select(bucket_of(f.col("id_hash")).alias("bucket")).distinct()
     # Spark would run a semi join in each part of the union, and compute the buckets each time.
-    selected = entries.withColumn("bucket", _bucket(f.xxhash64("event_id"))).join(f.broadcast(buckets), "bucket")
+    selected = entries.withColumn("bucket", bucket_of(f.xxhash64("event_id"))).join(f.broadcast(buckets), "bucket")
     return selected.drop("bucket")
 
 
@@ -43,10 +42,6 @@ def hash_of(*names: str) -> Column:
 def has_all(*names: str) -> Column:
     """Return whether none of the columns is null."""
     return reduce(Column.__and__, [f.col(name).isNotNull() for name in names])
-
-
-def _bucket(id_hash: Column) -> Column:
-    return f.pmod(id_hash, f.lit(BUCKETS))
 
 
 def _events(entries: DataFrame, place: Sequence[str]) -> DataFrame:

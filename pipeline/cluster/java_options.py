@@ -16,15 +16,25 @@ ARROW_OPTIONS = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_ch
 _COLLECTOR = "-XX:+UseParallelGC"
 _ANY_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
+# Java compiles a job of a small log twice, quickly and then well, and the second time takes longer than it saves.
+_QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
+_SMALL_LOG_BYTES = 64 * 1024 * 1024
 
-def options_of_one_machine(given: Mapping[str, str]) -> str:
+
+def options_of_one_machine(given: Mapping[str, str], log_bytes: int | None = None) -> str:
     """Return the options of a JVM that runs both the driver and the tasks.
 
+    log_bytes: about the size of the log that it reads; None for a session that can run more than one job.
     given: the user's Spark keys. If they, the environment or spark-defaults.conf name a garbage collector, the result
     names none, because Java does not start with two.
     """
     words = [*given.values(), *os.environ.values(), _spark_defaults()]
-    return ARROW_OPTIONS if any(map(_ANY_COLLECTOR.search, words)) else f"{ARROW_OPTIONS} {_COLLECTOR}"
+    options = [ARROW_OPTIONS]
+    if not any(map(_ANY_COLLECTOR.search, words)):
+        options.append(_COLLECTOR)
+    if log_bytes is not None and log_bytes <= _SMALL_LOG_BYTES:
+        options.append(_QUICK_COMPILER)
+    return " ".join(options)
 
 
 def _spark_defaults() -> str:

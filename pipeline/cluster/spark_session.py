@@ -44,20 +44,25 @@ LOCAL_SETTINGS = {
 
 
 def start_session(
-    master: str | None = None, *, with_kafka: bool = False, settings: Mapping[str, str] | None = None
+    master: str | None = None,
+    *,
+    with_kafka: bool = False,
+    settings: Mapping[str, str] | None = None,
+    log_bytes: int | None = None,
 ) -> SparkSession:
     """Return the session of this process with the format `fauxka-log`. Starts a session if there is none.
 
     master: default is that of spark-submit if it started this process, otherwise local[*]. Workers of a cluster are
     sent this package. with_kafka: also provide the format kafka; missing jars are downloaded. A job of spark-submit
-    must pass them as --jars. settings: Spark configuration keys.
+    must pass them as --jars. settings: Spark configuration keys. log_bytes: about the size of the log that the process
+    reads, if that is all it does.
     Raises BadOption if Java or a jar is missing.
     """
     given = dict(settings or {})
     master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
     _check_java()
     is_new = SparkSession.getActiveSession() is None
-    keys = {**(_settings_for(master, given) if is_new else {}), **given}
+    keys = {**(_settings_for(master, given, log_bytes) if is_new else {}), **given}
     if with_kafka:
         jars = [str(jar) for jar in fetch_jars()]
         keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
@@ -75,7 +80,7 @@ def start_session(
     return spark
 
 
-def _settings_for(master: str | None, given: Mapping[str, str]) -> dict[str, str]:
+def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int | None) -> dict[str, str]:
     """Return the settings for a master; none for a job of spark-submit, which sets its own."""
     if master is None:
         return {}
@@ -83,7 +88,7 @@ def _settings_for(master: str | None, given: Mapping[str, str]) -> dict[str, str
         return SETTINGS
     # Spark starts its workers with this Python and rejects another version than the driver's.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given)}
+    return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given, log_bytes)}
 
 
 def _set_missing_sql_settings(spark: SparkSession) -> None:
