@@ -18,7 +18,7 @@ from .cluster.spark_jars import installed_series
 from .cluster.spark_settings import parse_assignments
 from .command_config import command_config_option
 from .event_id_options import event_id_options
-from .option_time import milliseconds_of
+from .option_time import duration_ms, milliseconds_of
 from .schemas.schema_options import SchemaOptions
 from .storage_attempts import storage_attempts, storage_options
 
@@ -36,6 +36,11 @@ class AuditArguments(TypedDict):
     bootstrap: str | None
     command_config: str | None
     topics: str | None
+    replicas: tuple[str, ...]
+    groups: str | None
+    version_field: str | None
+    event_time_field: str | None
+    late_after: str | None
     event_id: str | None
     empty_id_is_an_id: bool
     schemas: SchemaOptions
@@ -66,6 +71,31 @@ class AuditArguments(TypedDict):
     "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
 )
 @click.option("--topics", metavar="NAME[,NAME]", help="Read only these topics.  [default: all but internal ones]")
+@click.option(
+    "replicas",
+    "--replica",
+    multiple=True,
+    metavar="PATH|URI",
+    help="Compare --path with another broker's log folder, whose partitions are replicas of it.",
+)
+@click.option(
+    "--groups",
+    metavar="GROUP[,GROUP]|all",
+    help="Audit the committed offsets of consumer groups, and the history of their commits.",
+)
+@click.option(
+    "--version-field",
+    metavar="header:NAME|json:$.PATH",
+    help="The version of a record: the versions of a key must not go back.",
+)
+@click.option(
+    "--event-time-field",
+    metavar="header:NAME|json:$.PATH",
+    help="The time of a record's event: milliseconds since 1970, or ISO 8601. Shows how late records are.",
+)
+@click.option(
+    "--late-after", metavar="DURATION", help="Report records that are later than their event time by more, such as 5m."
+)
 @event_id_options(is_required=False)
 @click.option(
     "--sent",
@@ -156,6 +186,11 @@ def _run(given: AuditArguments) -> int:
         as_of_ms=None if as_of is None else milliseconds_of("as-of", as_of, now_ms),
         is_empty_an_id=given["empty_id_is_an_id"],
         schemas=given["schemas"],
+        replicas=given["replicas"],
+        groups=given["groups"],
+        version_field=given["version_field"],
+        event_time_field=given["event_time_field"],
+        late_after_ms=None if given["late_after"] is None else duration_ms("late-after", given["late_after"]),
     )
     outputs = report.audit_outputs.AuditOutputs(
         given["json_file"], given["parquet"], given["html"], given["junit"], given["offsets_out"]

@@ -19,27 +19,25 @@ from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from ..client.errors import BrokerError
 from .bad_option import BadOption
 from .checks.audit_job import (
-    OBSERVED_COLUMNS,
     AuditRequest,
     CheckedRequest,
     audit,
     check_request,
-    count_events_in,
     default_as_of,
-    has_aborts,
-    has_transactions,
-    has_unreadable,
-    newest_ms,
-    read_identified,
-    read_view,
     shuffle_tasks,
+    topic_lateness,
 )
 from .checks.audited_range import AuditedRange, by_topic, range_words
 from .checks.baseline import Baseline, count_gone, with_known
 from .checks.deleted_files import UNJUDGED, without_unjudged
 from .checks.event_audit import COUNTS_SCHEMA
 from .checks.finding_kinds import FAULTS
+from .checks.identified_records import count_identified
+from .checks.log_order import BATCH_COLUMNS_READ
+from .checks.log_views import read_view
+from .checks.observed_batches import OBSERVED_COLUMNS, has_aborts, has_old_format, has_transactions, newest_ms
 from .checks.store_waits import wait_columns, wait_sums, waits_in
+from .checks.unreadable_records import has_unreadable
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
 from .cluster.spark_log import logged_session
@@ -55,18 +53,19 @@ from .report.audit_summary import (
     finding_groups,
     identities,
     kinds_by_topic,
+    lateness_totals,
     topic_totals,
     with_hints,
 )
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicKind, TopicTotals
+from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicKind, TopicLateness, TopicTotals
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 
 # Aggregates over the batches, observed by the query that counts them.
-_NEWEST, _HAS_ABORTS, _HAS_TRANSACTIONS = "newest", "has_aborts", "has_transactions"
-_OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSACTIONS: False}
+_NEWEST, _HAS_ABORTS, _HAS_TRANSACTIONS, _HAS_OLD = "newest", "has_aborts", "has_transactions", "has_old_format"
+_OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSACTIONS: False, _HAS_OLD: False}
 
 # Another one over the records.
 _HAS_UNREADABLE = "has_unreadable"
@@ -109,6 +108,7 @@ class _Audited:
     waits: Waits
     deleted: tuple[DeletedFiles, ...]
     notes: tuple[str, ...]
+    lateness: tuple[TopicLateness, ...]
 
 
 def run_audit(run: AuditRun, stderr: TextIO) -> int:
@@ -166,12 +166,13 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     # Spark observes nothing where there is no batch, and then waits for it forever.
     seen = observed.get if totals else _OF_NO_BATCHES
     waits = waits_in(seen)
-    request = replace(request, has_aborts=seen[_HAS_ABORTS], has_transactions=seen[_HAS_TRANSACTIONS])
+    names = (_HAS_ABORTS, _HAS_TRANSACTIONS, _HAS_OLD)
+    request = replace(request, **{name: seen[name] for name in names})
     if request.as_of_ms is None:
         is_end_cut = bool(audited.cut_ends)
         as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
         request = replace(request, as_of_ms=as_of_ms)
-    records = read_identified(spark, request)
+    records = request.records(spark)
     if request.reads_records:
         # Decoded once, and read by each check.
         records = records.persist(StorageLevel.DISK_ONLY)
@@ -180,7 +181,8 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
         waits = waits.plus(waits_in(of_records.asDict()))
     counts: DataFrame | None = None
     if request.event_id is not None:
-        rows = count_events_in(spark, request, records).collect()
+        aborting = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
+        rows = count_identified(records, aborting).collect()
         if not run.is_part:
             _check_event_id(rows, request)
         counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
@@ -192,13 +194,14 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     events = () if counts is None else event_totals(counts, findings)
     told = with_hints(findings, events)
     run.outputs.write_findings(told)
+    lateness = lateness_totals(topic_lateness(spark, request))
     if run.baseline is None:
-        return _Audited(request, audited, totals, events, told, None, waits, deleted, notes)
+        return _Audited(request, audited, totals, events, told, None, waits, deleted, notes, lateness)
     known = run.baseline.frame(spark)
     gone = count_gone(told, known, audited, frozenset(request.check_names))
     judged = with_known(told, known).persist(StorageLevel.DISK_ONLY)
     comparison = Comparison(run.baseline.place, gone)
-    return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes)
+    return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes, lateness)
 
 
 def _deleted_during(request: AuditRequest, findings: DataFrame) -> tuple[tuple[DeletedFiles, ...], tuple[str, ...]]:
@@ -244,6 +247,7 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
         repeated_requests=audited.waits.count,
         waited_seconds=round(audited.waits.seconds, 1),
         deleted=audited.deleted,
+        lateness=audited.lateness,
     )
 
 
@@ -266,6 +270,7 @@ def _observations() -> tuple[Column, ...]:
         newest_ms().alias(_NEWEST),
         has_aborts().alias(_HAS_ABORTS),
         has_transactions().alias(_HAS_TRANSACTIONS),
+        has_old_format().alias(_HAS_OLD),
     )
 
 

@@ -1,4 +1,4 @@
-"""Parsing of times in options: --as-of, --since and --until."""
+"""Parsing of times in options: --as-of, --since and --until, and of durations: --late-after."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ def milliseconds_of(name: str, text: str, now_ms: int) -> int:
             f" not {text}"
         )
     return found
+
+
+def duration_ms(name: str, text: str) -> int:
+    """Return the milliseconds of a duration such as 5m (s, m, h or d). name: of the option. Raises BadOption."""
+    duration = _DURATION.fullmatch(text)
+    if duration is None:
+        raise BadOption(f"{name}: must be a duration such as 5m, in s, m, h or d, not {text}")
+    return int(duration[1]) * _UNIT_MS[duration[2]]
 
 
 def find_milliseconds(text: str, now_ms: int) -> int | None:

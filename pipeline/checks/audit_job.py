@@ -23,58 +23,62 @@ What breaks the rules:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
-from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from ..cluster.spark_session import has_data_sources
-from ..decode.views import WAIT_COLUMNS, ViewName, columns_of
 from ..read.connection_options import connection_options
 from ..read.fetch_log import FetchLog
-from ..read.log_frame import read_log
 from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from ..read.stores import store_of
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .audited_range import AuditedRange, find_range
 from .audited_topics import AuditedTopics
-from .decoded_fields import with_decoded_fields
 from .earlier_transactions import OPEN_KINDS, earlier_transactions
-from .event_audit import EVENT_COLUMNS, audit_events, count_events, events_of
-from .event_id import contents_read_for, decode_problem, event_id_column, is_empty_id
+from .event_audit import audit_events
 from .event_id_parts import parse_event_id
 from .event_id_schemas import check_event_id
 from .finding_kinds import Check
 from .findings import all_findings
+from .group_input import audit_groups, check_groups
+from .identified_records import EVENT_ID, read_identified
 from .journal_ledger import audit_journal, is_address, read_journal
+from .lateness_audit import audit_lateness, lateness_of_topics, with_lateness
 from .ledger_audit import audit_ledger, with_audited
-from .log_bounds import bounds_frame, read_bounds
+from .log_bounds import bounds_frame
+from .log_facts import facts_frame
 from .log_order import BATCH_COLUMNS_READ
+from .log_state import LogState, read_state
+from .log_views import read_view
+from .observed_batches import newest_timestamp
+from .old_formats import audit_old_formats
+from .record_fields import check_field, columns_for, with_field
+from .replica_audit import (
+    REPLICA_COLUMNS,
+    audit_replica,
+    compared_frame,
+    compared_partitions,
+    replica_options,
+)
 from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
-from .store_waits import wait_columns
 from .transaction_timeouts import read_timeouts
-from .unreadable_records import is_unreadable, with_unreadable_records
+from .unreadable_records import with_unreadable_records
+from .version_audit import audit_versions
 
 # The size of a log on a broker is estimated from its offsets.
 _RECORD_BYTES_ASSUMED = 100
-# The large columns of the records view.
-_CONTENTS = frozenset({"key", "value", "headers"})
 
 SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
 # The bytes of the log for each task of a shuffle.
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
 # Each task of a stage takes memory on the driver.
 TASKS_MAX = 20_000
-# The columns that read_identified adds: the event id, whether it is empty, and why it cannot be decoded.
-EVENT_ID, _IS_EMPTY, _PROBLEM = "event_id", "has_empty_id", "decode_problem"
-# The columns of the records view that the checks read.
-_RECORD_COLUMNS = (*EVENT_COLUMNS, "is_control", "valid_crc", "damage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,11 @@ class AuditRequest:
     journal, journal_token: see read_journal. as_of_ms: the time of the audit, by which an open transaction is a hanging
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
     for records of aborted transactions. has_transactions: False skips the search for their timeouts. has_unreadable:
-    False skips the search for batches with a right CRC and unreadable records. schemas: of the fields of Avro and
-    Protobuf in event_id. audited: the range that options select; default: from find_range.
+    False skips the search for batches with a right CRC and unreadable records. has_old_format: False skips the search
+    for messages of magic 0 and 1. schemas: of the fields of Avro and
+    Protobuf in event_id. audited: the range that options select; default: from find_range. replicas: log
+    directories of other brokers. groups: see audit_groups. version_field,
+    event_time_field: see check_field. late_after_ms: None for no `late` findings.
     """
 
     options: Mapping[str, str]
@@ -99,27 +106,38 @@ class AuditRequest:
     has_aborts: bool = True
     has_transactions: bool = True
     has_unreadable: bool = True
+    has_old_format: bool = True
     schemas: SchemaOptions = NO_SCHEMAS
     audited: AuditedRange | None = None
-
-    @property
-    def event_id_column(self) -> Column | None:
-        """The event id as a column; None without one."""
-        if self.event_id is None:
-            return None
-        return event_id_column(self.event_id, is_empty_an_id=self.is_empty_an_id)
+    replicas: tuple[str, ...] = ()
+    groups: str | None = None
+    version_field: str | None = None
+    event_time_field: str | None = None
+    late_after_ms: int | None = None
 
     @property
     def reads_records(self) -> bool:
         """Whether a check reads records, and not only batches."""
         return self.event_id is not None or self.journal is not None
 
+    def records(self, spark: SparkSession) -> DataFrame:
+        """Return the records that the checks read (identified_records.py)."""
+        is_empty_an_id = self.is_empty_an_id
+        return read_identified(spark, self.options, self.event_id, self.schemas, is_empty_an_id=is_empty_an_id)
+
     @property
     def checks(self) -> tuple[str, ...]:
         """The checks of the request, for the verdict."""
         checks = ["sequences"]
+        checks += [f"replica {place}" for place in self.replicas]
+        if self.groups is not None:
+            checks.append(f"groups {self.groups}")
         if self.event_id is not None:
             checks.append(f"events by {self.event_id}")
+        if self.version_field is not None:
+            checks.append(f"versions by {self.version_field}")
+        if self.event_time_field is not None:
+            checks.append(f"lateness by {self.event_time_field}")
         if self.sent is not None:
             checks.append(f"sent events by {self.sent}")
         if self.journal is not None:
@@ -130,10 +148,12 @@ class AuditRequest:
     def check_names(self) -> tuple[Check, ...]:
         """The names of the checks of the request, as in the findings."""
         names: list[Check] = ["sequence", "log"]
-        if self.event_id is not None:
+        if any(text is not None for text in (self.event_id, self.version_field, self.event_time_field)):
             names.append("event")
         if self.sent is not None or self.journal is not None:
             names.append("ledger")
+        if self.groups is not None:
+            names.append("group")
         return tuple(names)
 
 
@@ -160,6 +180,7 @@ def check_request(request: AuditRequest) -> CheckedRequest:
         raise BadOption(str(error)) from error
     except OSError as error:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
+    _check_replicas(request, audited)
     size = sum(split.end - split.start for split in splits)
     if isinstance(log, FetchLog):
         chosen = with_split_size(chosen, "splitRecords", size)
@@ -175,12 +196,31 @@ def _check_inputs(request: AuditRequest) -> None:
         check_event_id(request.event_id, request.schemas)
     elif request.schemas.is_set:
         raise BadOption("event-id: a schema of keys or values needs --event-id, such as avro:id")
+    _check_fields(request)
+    if request.groups is not None:
+        check_groups(request.options, request.groups)
     if request.sent is not None:
         if request.event_id is None:
             raise BadOption("sent: a ledger of sent events needs --event-id to find its events in the log")
         check_sent(request.sent)
     if request.journal is not None and not is_address(request.journal):
         _check_journal(request.journal)
+
+
+def _check_fields(request: AuditRequest) -> None:
+    fields = {"version-field": request.version_field, "event-time-field": request.event_time_field}
+    for option, text in fields.items():
+        if text is not None:
+            check_field(option, text)
+    if request.late_after_ms is not None and request.event_time_field is None:
+        raise BadOption("late-after: needs --event-time-field")
+
+
+def _check_replicas(request: AuditRequest, audited: AuditedRange) -> None:
+    for place in request.replicas:
+        if audited.is_cut:
+            raise BadOption(f"replica: {place} is compared with the whole log, without --since and --until")
+        replica_options(request.options, place)
 
 
 def _check_journal(text: str) -> None:
@@ -210,65 +250,39 @@ def shuffle_tasks(size: int, cores: int) -> int:
     return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
 
 
-def read_view(
-    spark: SparkSession, options: Mapping[str, str], view: ViewName, columns: Collection[str] | None = None
-) -> DataFrame:
-    """Return a view of the log, read by the data source or, on Spark 3.5, by read_log.
-
-    columns: names of the needed columns, because Spark prunes none of a Python source; default: all.
-    """
-    chosen = {**options, "view": view}
-    if not has_data_sources(spark):
-        return read_log(spark, chosen, columns)
-    reader = spark.read.format("fauxka-log").options(**chosen)
-    if columns is not None:
-        every = (*columns_of(view), *WAIT_COLUMNS)
-        kinds = (f"{column.name} {column.kind}" for column in every if column.name in columns)
-        reader = reader.schema(", ".join(kinds))
-    return reader.load()
-
-
-def read_records(
-    spark: SparkSession,
-    options: Mapping[str, str],
-    event_id: str | None,
-    schemas: SchemaOptions = NO_SCHEMAS,
-    more: Sequence[str] = (),
-) -> DataFrame:
-    """Return the records view without key, value and headers, except the contents of the event id.
-
-    schemas: of its decoded parts, which are in another column (decoded_fields.py). more: names of WAIT_COLUMNS.
-    """
-    contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
-    names = [column.name for column in columns_of("records") if column.name not in contents]
-    records = read_view(spark, options, "records", [*names, *more])
-    return records if event_id is None else with_decoded_fields(records, event_id, schemas)
-
-
 def audit(
     spark: SparkSession, request: AuditRequest, records: DataFrame | None = None, counts: DataFrame | None = None
 ) -> DataFrame:
     """Return the findings of every audit that the request allows. Raises BadOption.
 
-    records: from read_identified, which the checks read several times: persisted, they are decoded once. counts: of the
-    request's events (count_events_in), if they have been counted.
+    records: of the request; persisted, they are decoded once. counts: of count_identified, if they have been counted.
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
-    records = read_identified(spark, request) if records is None else records
+    records = request.records(spark) if records is None else records
     judged = with_unreadable_records(batches, records) if request.reads_records and request.has_unreadable else batches
     audited = _range_of(request)
-    known = read_bounds(request.options) if audited.is_cut or request.sent or request.journal else []
-    cleaned = {PartitionName(one.topic, one.partition): one.cleaned_before for one in known}
-    ranges = audited.frame(spark, cleaned) if audited.is_cut else None
-    found = _sequence_findings(spark, request, audited, judged, ranges)
+    state = read_state(request.options)
+    ranges = audited.frame(spark) if audited.is_cut else None
+    found = _sequence_findings(spark, request, audited, judged, facts_frame(spark, state.facts))
+    truncated = state.truncated_findings(spark, audited)
+    if truncated is not None:
+        found = all_findings(found, truncated)
+    for place in request.replicas:
+        found = all_findings(found, _replica_findings(spark, request, state, place))
+    if request.groups is not None:
+        commits = audit_groups(
+            spark, request.options, request.groups, state.bounds, lambda: read_view(spark, request.options, "batches")
+        )
+        found = all_findings(found, commits)
     with_aborted = batches if request.has_aborts else None
     event_id = f.col(EVENT_ID)
     if request.event_id is not None:
         found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
+    found = all_findings(found, *_field_findings(spark, request, with_aborted))
     if request.sent is None and request.journal is None:
         return found
-    bounds = bounds_frame(spark, known)
-    topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in known))
+    bounds = bounds_frame(spark, state.bounds)
+    topics = AuditedTopics(parse_options(request.options), frozenset(one.topic for one in state.bounds))
     if request.sent is not None and request.event_id is not None:
         ids = LedgerIds(len(parse_event_id(request.event_id)), request.is_empty_an_id)
         sent = read_sent(spark, request.sent, topics, ids=ids, connection=connection_options(request.options))
@@ -282,9 +296,10 @@ def audit(
 
 
 def _sequence_findings(
-    spark: SparkSession, request: AuditRequest, audited: AuditedRange, batches: DataFrame, ranges: DataFrame | None
+    spark: SparkSession, request: AuditRequest, audited: AuditedRange, batches: DataFrame, facts: DataFrame
 ) -> DataFrame:
-    """Return the findings of sequences and transactions. ranges: from audited; None for the whole log."""
+    """Return the findings of sequences, offsets, leader epochs and transactions. facts: of FACTS_SCHEMA."""
+    ranges = audited.frame(spark) if audited.is_cut else None
     as_of_ms = request.as_of_ms
     if as_of_ms is None:
         is_cut = bool(audited.cut_ends)
@@ -293,12 +308,42 @@ def _sequence_findings(
     has_timeouts = request.has_transactions or earlier is not None
     timeouts = read_timeouts(spark, request.options) if has_timeouts else None
     as_of = f.timestamp_millis(f.lit(as_of_ms))
-    found = audit_sequences(batches, as_of, timeouts, ranges)
+    found = audit_sequences(batches, as_of, timeouts, ranges, facts)
+    if request.has_old_format:
+        found = all_findings(found, audit_old_formats(batches))
     if earlier is None:
         return found
     first_batches = read_view(spark, earlier, "batches", BATCH_COLUMNS_READ)
     still_open = audit_sequences(first_batches, as_of, timeouts).where(f.col("kind").isin(*OPEN_KINDS))
     return all_findings(found, still_open)
+
+
+def _field_findings(spark: SparkSession, request: AuditRequest, with_aborted: DataFrame | None) -> Iterator[DataFrame]:
+    """Yield the findings of versions and event times. with_aborted: the batches, if a transaction was aborted."""
+    if request.version_field is not None:
+        yield audit_versions(_field_rows(spark, request, request.version_field, with_aborted))
+    if request.event_time_field is not None:
+        rows = _field_rows(spark, request, request.event_time_field, with_aborted)
+        yield audit_lateness(with_lateness(rows), request.late_after_ms)
+
+
+def _field_rows(spark: SparkSession, request: AuditRequest, text: str, with_aborted: DataFrame | None) -> DataFrame:
+    return with_field(read_view(spark, request.options, "records", columns_for(text)), text, with_aborted)
+
+
+def topic_lateness(spark: SparkSession, request: AuditRequest) -> DataFrame | None:
+    """Return how late the records of each topic are (lateness_of_topics); None without an event time."""
+    if request.event_time_field is None:
+        return None
+    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
+    return lateness_of_topics(with_lateness(_field_rows(spark, request, request.event_time_field, batches)))
+
+
+def _replica_findings(spark: SparkSession, request: AuditRequest, state: LogState, place: str) -> DataFrame:
+    options = replica_options(request.options, place)
+    compared = compared_frame(spark, compared_partitions(state, read_state(options)))
+    log, replica = (read_view(spark, chosen, "batches", REPLICA_COLUMNS) for chosen in (request.options, options))
+    return audit_replica(log, replica, compared, place)
 
 
 def _range_of(request: AuditRequest) -> AuditedRange:
@@ -309,60 +354,6 @@ def _range_of(request: AuditRequest) -> AuditedRange:
         return find_range(open_log(options), options)
     except BrokerError as error:
         raise BadOption(str(error)) from error
-
-
-def read_identified(spark: SparkSession, request: AuditRequest) -> DataFrame:
-    """Return the records with all that the checks read of them: their event id, and no contents.
-
-    Has the columns of _RECORD_COLUMNS, EVENT_ID, _IS_EMPTY, _PROBLEM, and wait_columns.
-    """
-    waits = wait_columns(request.options)
-    records = read_records(spark, request.options, request.event_id, request.schemas, waits)
-    event_id = request.event_id_column
-    if request.event_id is None or event_id is None:
-        return records.select(*_RECORD_COLUMNS, *waits)
-    is_empty = f.lit(False) if request.is_empty_an_id else is_empty_id(request.event_id)
-    of_id = (event_id.alias(EVENT_ID), is_empty.alias(_IS_EMPTY), decode_problem(request.event_id).alias(_PROBLEM))
-    return records.select(*_RECORD_COLUMNS, *of_id, *waits)
-
-
-def count_events_in(spark: SparkSession, request: AuditRequest, records: DataFrame) -> DataFrame:
-    """Return the counts of the committed records with and without the requested event id (see count_events).
-
-    records: from read_identified.
-    """
-    batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
-    return count_events(events_of(records, f.col(EVENT_ID), batches, f.col(_IS_EMPTY), f.col(_PROBLEM)))
-
-
-def has_unreadable() -> Column:
-    """Return an aggregate over records: whether a batch with a right CRC has unreadable records."""
-    return f.coalesce(f.bool_or(is_unreadable()), f.lit(False))
-
-
-def newest_timestamp(batches: DataFrame) -> int | None:
-    """Return the newest timestamp of the batches view in milliseconds. Reads the whole frame."""
-    found = batches.agg(newest_ms().alias("newest")).first()
-    return None if found is None else found["newest"]
-
-
-# The columns of the batches view that the aggregates below read.
-OBSERVED_COLUMNS = ("max_timestamp", "valid_crc", "control_type", "is_transactional")
-
-
-def newest_ms() -> Column:
-    """Return an aggregate: the newest timestamp in milliseconds of the batches with a right CRC."""
-    return f.max(f.when(f.col("valid_crc"), f.unix_millis("max_timestamp")))
-
-
-def has_aborts() -> Column:
-    """Return an aggregate: whether the batches contain an abort marker."""
-    return f.coalesce(f.max(f.col("control_type") == "abort"), f.lit(False))
-
-
-def has_transactions() -> Column:
-    """Return an aggregate: whether the batches contain one of a transaction."""
-    return f.coalesce(f.max(f.col("valid_crc") & f.col("is_transactional")), f.lit(False))
 
 
 def default_as_of(options: Mapping[str, str], newest: Callable[[], int | None], *, is_end_cut: bool = False) -> int:

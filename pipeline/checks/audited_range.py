@@ -27,8 +27,8 @@ Offsets = Mapping[PartitionName, int]
 # By topic and partition, as in the option startingOffsets.
 OffsetsByTopic = dict[str, dict[str, int]]
 
-# range_start: null where the log has no earlier offsets. cleaned_before: as in LogBounds.
-RANGE_SCHEMA = "topic string, partition int, range_start bigint, range_end bigint, cleaned_before bigint"
+# range_start: null where the log has no earlier offsets.
+RANGE_SCHEMA = "topic string, partition int, range_start bigint, range_end bigint"
 
 _START_OPTIONS = frozenset({"startingoffsets", "startingtimestamp", "startingoffsetsbytimestampstrategy"})
 _END_OPTIONS = frozenset({"endingoffsets", "endingtimestamp"})
@@ -54,14 +54,10 @@ class AuditedRange:
         """Whether the range is a part of the log."""
         return bool(self.cut_starts or self.cut_ends)
 
-    def frame(self, spark: SparkSession, cleaned: Offsets | None = None) -> DataFrame:
-        """Return the range of a part of the log as a frame of RANGE_SCHEMA, one small row for each partition.
-
-        cleaned: the offset before which cleaning may have removed records, for partitions that have been cleaned.
-        """
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the range of a part of the log as a frame of RANGE_SCHEMA, one small row for each partition."""
         rows = [
-            (*name, start if name in self.cut_starts else None, self.ends[name], (cleaned or {}).get(name, 0))
-            for name, start in self.starts.items()
+            (*name, start if name in self.cut_starts else None, self.ends[name]) for name, start in self.starts.items()
         ]
         return spark.createDataFrame(rows, RANGE_SCHEMA)
 

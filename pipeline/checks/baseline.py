@@ -31,12 +31,13 @@ from .findings import KINDS
 
 IDENTITY = (
     *("check", "kind", "topic", "partition", "offset", "producer_id", "producer_epoch", "base_sequence", "event_id"),
+    "group_id",
 )
 _BASELINE_COLUMNS = (*IDENTITY, "count")
 _BASELINE_SCHEMA = ", ".join(f"{name} {KINDS[name]}" for name in _BASELINE_COLUMNS)
 
 # Kinds of which one finding stands for all faults of a partition or a topic.
-_TOTAL_KINDS = ("no_event_id", "repeated_event_id", "missing_offsets")
+_TOTAL_KINDS = ("no_event_id", "no_version", "no_event_time", "repeated_event_id", "missing_offsets")
 
 # A verdict has at most as many findings as summary.FINDINGS_MAX, so a larger file is not a verdict.
 _VERDICT_BYTES_MAX = 64 * 1024 * 1024
@@ -55,6 +56,8 @@ class KnownFinding(Struct):
     base_sequence: int | None
     event_id: str | None
     count: int | None
+    # Null in a verdict of before this column.
+    group_id: str | None = None
 
 
 class _Verdict(Struct):
@@ -84,6 +87,9 @@ class Baseline:
         except (PySparkException, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error).splitlines()[0]
             raise BadOption(f"baseline: {self.place} cannot be read: {reason}") from error
+        if "group_id" not in table.columns:
+            # A folder of before this column.
+            table = table.withColumn("group_id", f.lit(None))
         missing = [name for name in _BASELINE_COLUMNS if name not in table.columns]
         if missing:
             raise BadOption(f"baseline: {self.place} has no column {missing[0]}, as the folder of --parquet has")

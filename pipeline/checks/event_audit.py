@@ -86,14 +86,18 @@ def events_of(
     batches: leaves out records of aborted transactions. is_empty: whether a record has an event id of no characters.
     problem: why its event id cannot be decoded.
     """
-    is_event = ~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull()
     is_empty = f.lit(False) if is_empty is None else is_empty
     problem = f.lit(None).cast("string") if problem is None else problem
     of_id = (event_id.alias("event_id"), is_empty.alias("is_empty"), problem.alias("problem"))
-    events = records.where(is_event).select(*EVENT_COLUMNS, *of_id)
+    events = records.where(is_event()).select(*EVENT_COLUMNS, *of_id)
     if batches is None:
         return events
     return events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
+
+
+def is_event() -> Column:
+    """Return whether a row of the records view is a record that can be read, and no marker."""
+    return ~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull()
 
 
 def count_events(events: DataFrame) -> DataFrame:

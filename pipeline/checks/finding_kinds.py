@@ -6,23 +6,39 @@ from typing import Literal
 
 from ..bad_option import BadOption
 
-# The subject of a check: a producer's sequences, events by id, a ledger of sent events, the log itself.
-Check = Literal["sequence", "event", "ledger", "log"]
+# The subject of a check: a producer's sequences, events, a ledger of sent events, the log itself, consumer groups.
+Check = Literal["sequence", "event", "ledger", "log", "group"]
 
 KINDS_OF_CHECKS: dict[Check, tuple[str, ...]] = {
     "sequence": ("gap", "repeat", "regression", "epoch_regression"),
     "log": (
-        *("damaged_batch", "missing_offsets", "offset_regression", "hanging_transaction"),
-        *("aborted_transaction", "open_transaction", "compacted_offsets"),
+        *("damaged_batch", "missing_offsets", "offset_regression", "truncated_log"),
+        *("leader_epoch_regression", "leader_epoch_mismatch", "replica_divergence"),
+        "hanging_transaction",
+        *("aborted_transaction", "open_transaction", "compacted_offsets", "old_format"),
+        "unreplicated_records",
     ),
-    "event": ("duplicate", "repeated_event_id", "no_event_id"),
+    "event": (
+        *("duplicate", "repeated_event_id", "no_event_id"),
+        *("version_regression", "no_version", "late", "no_event_time"),
+    ),
     "ledger": ("lost", "ambiguous_success", "offset_differs", "unknown_event", "reordered", "expired"),
+    "group": (
+        *("offset_beyond_end", "unread_records_deleted", "commit_regression", "stalled_commits"),
+        *("offset_in_hole", "uncommitted_read"),
+    ),
 }
 ALL_KINDS = tuple(kind for kinds in KINDS_OF_CHECKS.values() for kind in kinds)
 
-# Kinds that are not faults: an aborted or an open transaction, offsets removed by compaction, and acknowledged events
-# removed by retention or compaction. A log with only these findings is clean.
-HARMLESS_KINDS = frozenset({"aborted_transaction", "open_transaction", "compacted_offsets", "expired"})
+# Kinds that are not faults: an aborted or an open transaction, offsets removed by compaction, messages of an old
+# format, records that other replicas did not get yet, what a consumer may commit, and acknowledged events removed by
+# retention or compaction. A log with only these findings is clean.
+HARMLESS_KINDS = frozenset(
+    {
+        *("aborted_transaction", "open_transaction", "compacted_offsets", "old_format", "unreplicated_records"),
+        *("expired", "offset_in_hole", "uncommitted_read"),
+    }
+)
 FAULTS = frozenset(ALL_KINDS) - HARMLESS_KINDS
 
 # The value of --fail-on for no kind.

@@ -27,6 +27,7 @@ KINDS: dict[str, str] = {
     "producer_epoch": "int",
     "base_sequence": "int",
     "event_id": "string",
+    "group_id": "string",
     # The number of records concerned (missing sequences, copies, lost events, records of a damaged batch).
     "count": "bigint",
     # The timestamp at the offset.

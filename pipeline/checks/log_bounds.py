@@ -7,19 +7,15 @@ Source: LogManager (log-start-offset-checkpoint, cleaner-offset-checkpoint), Kaf
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...client.errors import BrokerError
 from ...storage.checkpoints.checkpoint_files import CLEANER_OFFSET_CHECKPOINT
-from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..read.broker_configs import topic_configs
 from ..read.fetch_log import FetchLog
-from ..read.file_log import FileLog
-from ..read.log_splits import open_log
 from ..read.log_starts import checkpointed_offsets, log_starts_of_files
-from ..read.options import LogOptions, parse_options
+from ..read.options import LogOptions
 from ..read.segment_files import PartitionSegments
 
 if TYPE_CHECKING:
@@ -27,6 +23,8 @@ if TYPE_CHECKING:
 
 _CLEANUP_POLICY = "cleanup.policy"
 _COMPACT = "compact"
+# Topics that Kafka itself creates with that policy.
+_COMPACTED_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
 
 BOUNDS_SCHEMA = "topic string, partition int, log_start bigint, cleaned_before bigint"
 
@@ -40,18 +38,6 @@ class LogBounds(NamedTuple):
     cleaned_before: int
 
 
-def read_bounds(options: Mapping[str, str]) -> list[LogBounds]:
-    """Return the bounds of each partition. options: of the data source. Raises BadOption."""
-    parsed = parse_options(options)
-    log = open_log(parsed)
-    try:
-        return bounds_of_files(log.segments()) if isinstance(log, FileLog) else bounds_on_broker(log, parsed)
-    except BrokerError as error:
-        raise BadOption(str(error)) from error
-    except OSError as error:
-        raise BadOption(f"path: {error.filename} cannot be read: {error.strerror}") from error
-
-
 def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
     """Return the bounds as a frame, for audit_ledger."""
     return spark.createDataFrame(bounds, BOUNDS_SCHEMA)
@@ -60,6 +46,8 @@ def bounds_frame(spark: SparkSession, bounds: list[LogBounds]) -> DataFrame:
 def bounds_of_files(segments: PartitionSegments) -> list[LogBounds]:
     """Return the bounds of partitions from segment files and the checkpoints of their log directories."""
     cleaned = checkpointed_offsets(segments, CLEANER_OFFSET_CHECKPOINT)
+    # A follower copies what its leader has cleaned, and has no checkpoint of it.
+    cleaned |= {name: OFFSET_MAX for name in segments if name.topic_name in _COMPACTED_TOPICS}
     starts = log_starts_of_files(segments)
     return [LogBounds(*name, start, cleaned.get(name, 0)) for name, start in starts.items()]
 

@@ -1,4 +1,4 @@
-"""Batches in log order, with the validity of each and the offsets missing between them."""
+"""Batches in log order, with the validity of each, the offsets missing between them, and their leader epochs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ BATCH_COLUMNS_READ = (
     "base_offset",
     "last_offset",
     "last_offset_delta",
+    "leader_epoch",
+    "magic",
     "is_transactional",
     "is_control",
     "base_timestamp",
@@ -55,13 +57,22 @@ def in_log_order(batches: DataFrame) -> DataFrame:
     )
 
 
+def with_facts(rows: DataFrame, facts: DataFrame) -> DataFrame:
+    """Add what is known about each partition. rows: from in_log_order. facts: of FACTS_SCHEMA (log_facts.py).
+
+    Offsets missing in front of the first batch count from begins_at. cleaned_before: cleaning explains missing offsets
+    in front of it.
+    """
+    joined = rows.join(f.broadcast(facts), ["topic", "partition"], "left")
+    return joined.withColumn("offset_before", f.coalesce("offset_before", f.col("begins_at") - 1))
+
+
 def with_range_start(rows: DataFrame, ranges: DataFrame) -> DataFrame:
     """Add range_start, the first audited offset of a partition that has earlier ones. rows: from in_log_order.
 
     ranges: of RANGE_SCHEMA. The earlier offsets count as there, so offsets missing at the start of the range are found.
-    cleaned_before: cleaning explains missing offsets in front of it. A part of a log can lack the batches that show it.
     """
-    starts = f.broadcast(ranges.select("topic", "partition", "range_start", "cleaned_before"))
+    starts = f.broadcast(ranges.select("topic", "partition", "range_start"))
     joined = rows.join(starts, ["topic", "partition"], "left")
     return joined.withColumn("offset_before", f.coalesce("offset_before", f.col("range_start") - 1))
 
@@ -73,7 +84,8 @@ def with_missing_offsets(rows: DataFrame) -> DataFrame:
     unexplained_hole: hole, or 0 behind a damaged batch, which is a finding itself. unexplained_holes: their sum up to
     this batch. partition_unexplained_holes: their sum in the partition.
     is_compacted: a batch of the partition has fewer records than offsets, which only cleaning causes, or with
-    cleaned_before the cleaned part has a hole.
+    cleaned_before the cleaned part has a hole. hole_cause: for a hole in front of the first batch of a segment file,
+    segment_start if the hole begins behind the offset in the file's name, before_segment if it ends at it.
     log_start_offset: of the partition's first batch. newest_timestamp: of the partition.
     """
     so_far = _in_partition().rowsBetween(Window.unboundedPreceding, Window.currentRow)
@@ -85,6 +97,7 @@ def with_missing_offsets(rows: DataFrame) -> DataFrame:
     return (
         rows.withColumn("hole", f.greatest(_trusted("base_offset") - f.col("offset_before") - 1, f.lit(0)))
         .withColumn("unexplained_hole", f.when(f.col("follows_damage"), 0).otherwise(f.col("hole")).cast("bigint"))
+        .withColumn("hole_cause", f.when(f.col("hole") > 0, _hole_cause()))
         .withColumns(
             {
                 "holes": f.sum("hole").over(so_far),
@@ -95,6 +108,42 @@ def with_missing_offsets(rows: DataFrame) -> DataFrame:
                 "newest_timestamp": f.max(_trusted("max_timestamp")).over(in_all),
             }
         )
+    )
+
+
+def with_leader_epochs(rows: DataFrame) -> DataFrame:
+    """Add facts about leader epochs. rows: from with_facts.
+
+    leader_epoch_before, newest_leader_epoch: of the previous batch, and the newest one of all earlier batches; null
+    without one. epoch_by_checkpoint: of the offset in the leader epoch checkpoint; null if it has none, or only older
+    ones than the batch, because a log that is still written gets newer ones. other_epochs: the number of records up to
+    this batch whose epoch is another one while the log's epochs are in order. partition_other_epochs: in the partition.
+    """
+    before = _in_partition().rowsBetween(Window.unboundedPreceding, -1)
+    so_far = _in_partition().rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    in_all = _in_partition().rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    epoch = f.when(f.col("is_trusted") & (f.col("leader_epoch") >= 0), f.col("leader_epoch"))
+    begun = f.filter("leader_epochs", lambda entry: entry["start_offset"] <= f.col("base_offset"))
+    newest = f.try_element_at("leader_epochs", f.lit(-1))["leader_epoch"]
+    by_checkpoint = f.when(epoch <= newest, f.try_element_at(begun, f.lit(-1))["leader_epoch"])
+    with_past = rows.withColumns(
+        {
+            "leader_epoch_before": f.last(epoch, ignorenulls=True).over(before),
+            "newest_leader_epoch": f.max(epoch).over(before),
+            "epoch_by_checkpoint": by_checkpoint,
+        }
+    )
+    is_other = (epoch != f.col("epoch_by_checkpoint")) & ~f.coalesce(epoch < f.col("newest_leader_epoch"), f.lit(False))
+    others = f.when(is_other, f.col("records_count")).otherwise(0).cast("bigint")
+    return (
+        with_past.withColumn("of_other_epoch", others)
+        .withColumns(
+            {
+                "other_epochs": f.sum("of_other_epoch").over(so_far),
+                "partition_other_epochs": f.sum("of_other_epoch").over(in_all),
+            }
+        )
+        .drop("leader_epochs")
     )
 
 
@@ -122,3 +171,11 @@ def _in_partition() -> WindowSpec:
 
 def _trusted(name: str) -> Column:
     return f.when(f.col("is_trusted"), f.col(name))
+
+
+def _hole_cause() -> Column:
+    """Return where a hole is: at the start of a segment file, in front of it, or null within one and on a broker."""
+    base = f.regexp_extract("file", r"(\d{20})\.log$", 1).cast("bigint")
+    is_first = f.coalesce(f.col("position") == 0, f.lit(False))
+    begins_inside = f.col("offset_before") + 1 >= base
+    return f.when(is_first & begins_inside, "segment_start").when(is_first, "before_segment")

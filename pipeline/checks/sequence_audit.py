@@ -12,7 +12,15 @@ from pyspark.sql import functions as f
 
 from .finding_rule import Rule, apply_rules
 from .findings import in_words
-from .log_order import by_producer, in_log_order, with_missing_offsets, with_range_start
+from .log_facts import FACTS_SCHEMA
+from .log_order import (
+    by_producer,
+    in_log_order,
+    with_facts,
+    with_leader_epochs,
+    with_missing_offsets,
+    with_range_start,
+)
 from .sequence_steps import SEQUENCES, with_sequence_steps
 from .transaction_spans import with_producer_past, with_transactions
 from .transaction_timeouts import TransactionTimeouts
@@ -33,15 +41,17 @@ def audit_sequences(
     as_of: Column | None = None,
     timeouts: TransactionTimeouts | None = None,
     ranges: DataFrame | None = None,
+    facts: DataFrame | None = None,
 ) -> DataFrame:
     """Return the findings of a frame of the batches view.
 
     as_of: the time by which an open transaction is a hanging one; default: the newest timestamp of the partition, so
     that the same log always has the same findings. timeouts: from read_timeouts; default: Kafka's. ranges: of an
-    AuditedRange; batches in front of a range have no findings.
+    AuditedRange; batches in front of a range have no findings. facts: of FACTS_SCHEMA; default: nothing is known.
     """
-    rows = in_log_order(batches)
-    rows = with_missing_offsets(rows if ranges is None else with_range_start(rows, ranges))
+    facts = batches.sparkSession.createDataFrame([], FACTS_SCHEMA) if facts is None else facts
+    rows = with_facts(in_log_order(batches), facts)
+    rows = with_missing_offsets(with_leader_epochs(rows if ranges is None else with_range_start(rows, ranges)))
     rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
     rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
     rows = (timeouts or TransactionTimeouts()).with_limit(rows)
@@ -51,7 +61,8 @@ def audit_sequences(
         )
     of_batch = {name: name for name in ("topic", "partition", "producer_id", "producer_epoch", "base_sequence")}
     place = {"offset": f.col("base_offset"), "timestamp": f.when(f.col("is_trusted"), f.col("base_timestamp"))}
-    return apply_rules(rows, [*_log_rules(), *_sequence_rules(), *_transaction_rules()], {**of_batch, **place})
+    rules = [*_log_rules(), *_epoch_rules(), *_sequence_rules(), *_transaction_rules()]
+    return apply_rules(rows, rules, {**of_batch, **place})
 
 
 def damage_cause() -> Column:
@@ -79,9 +90,27 @@ def _log_rules() -> list[Rule]:
     lost = in_words(lacking, ": a segment was lost, or the partition compacted")
     return [
         Rule("log", "damaged_batch", f.col("is_damaged"), unreadable, damage, cause=damage_cause()),
-        Rule("log", "missing_offsets", is_first_hole & ~is_compacted, missing, lost, before),
+        Rule("log", "missing_offsets", is_first_hole & ~is_compacted, missing, lost, before, f.col("hole_cause")),
         Rule("log", "compacted_offsets", is_first_hole & is_compacted, missing, lacking, before),
         Rule("log", "offset_regression", is_behind, f.col("records_count"), regression, before),
+    ]
+
+
+def _epoch_rules() -> list[Rule]:
+    """Return the rules about leader epochs."""
+    epoch, before, newest = f.col("leader_epoch"), f.col("leader_epoch_before"), f.col("newest_leader_epoch")
+    # Only where the epoch falls: the batches behind it are of the same one.
+    is_back = f.col("is_trusted") & (epoch >= 0) & (epoch < newest) & (epoch < before)
+    back = in_words("leader epoch ", epoch, " comes behind leader epoch ", newest)
+    others = f.col("partition_other_epochs")
+    is_first_other = (f.col("of_other_epoch") > 0) & (f.col("of_other_epoch") == f.col("other_epochs"))
+    other = in_words(
+        *(others, " records have another leader epoch than leader-epoch-checkpoint has for them, the first of them "),
+        *(epoch, " in place of ", f.col("epoch_by_checkpoint")),
+    )
+    return [
+        Rule("log", "leader_epoch_regression", is_back, f.col("records_count"), back, f.col("offset_before")),
+        Rule("log", "leader_epoch_mismatch", is_first_other, others, other),
     ]
 
 

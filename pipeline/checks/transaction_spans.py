@@ -53,10 +53,19 @@ def with_transactions(rows: DataFrame) -> DataFrame:
 
 def aborted_batches(batches: DataFrame) -> DataFrame:
     """Return topic, partition and batch_base_offset of all batches of aborted transactions."""
-    is_aborted = f.col("is_transactional") & ~f.col("is_control") & (f.col("transaction_end") == "abort")
+    return _batches_of(batches, f.col("transaction_end") == "abort")
+
+
+def unfinished_batches(batches: DataFrame) -> DataFrame:
+    """Return the same of all batches of transactions that are aborted or open."""
+    return _batches_of(batches, f.coalesce(f.col("transaction_end") != "commit", f.lit(True)))
+
+
+def _batches_of(batches: DataFrame, has_ended_so: Column) -> DataFrame:
+    is_part = f.col("is_trusted") & f.col("is_transactional") & ~f.col("is_control")
     rows = with_transactions(with_producer_past(by_producer(in_log_order(batches))))
-    return rows.where(f.col("is_trusted") & is_aborted).select(
-        "topic", "partition", f.col("base_offset").alias("batch_base_offset")
+    return rows.where(is_part & has_ended_so).select(
+        "topic", "partition", f.col("base_offset").alias("batch_base_offset"), "last_offset"
     )
 
 

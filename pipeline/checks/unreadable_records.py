@@ -21,3 +21,8 @@ def with_unreadable_records(batches: DataFrame, records: DataFrame) -> DataFrame
 def is_unreadable() -> Column:
     """Return whether a row of the records view is such a batch; also true for damage that both views show."""
     return f.col("valid_crc") & f.col("damage").isNotNull()
+
+
+def has_unreadable() -> Column:
+    """Return an aggregate over the records view: whether one of its rows is such a batch."""
+    return f.coalesce(f.bool_or(is_unreadable()), f.lit(False))

@@ -92,7 +92,7 @@ def _marker_column(field: int, kind: pa.DataType) -> Callable[[BatchRows], Arrow
 def _position(rows: BatchRows) -> ArrowArray:
     if rows.source.file is None:
         return constant_column(None, pa.int64(), len(rows))
-    return number_column(rows.table.positions + rows.source.position, pa.int64())
+    return number_column(rows.table.stored_positions + rows.source.position, pa.int64())
 
 
 def _timestamp(name: str) -> Callable[[BatchRows], ArrowArray]:
@@ -137,7 +137,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[BatchRows], ArrowArray]]] = {
     "records_count": ("int", _field("records_count", pa.int32())),
     "control_type": ("string", _marker_column(0, pa.string())),
     "coordinator_epoch": ("int", _marker_column(1, pa.int32())),
-    "batch_bytes": ("bigint", lambda rows: number_column(rows.table.sizes, pa.int64())),
+    "batch_bytes": ("bigint", lambda rows: number_column(rows.table.stored_sizes, pa.int64())),
     "valid_crc": ("boolean", lambda rows: boolean_column(rows.table.has_valid_crc)),
     "damage": ("string", lambda rows: damage_column(rows.table, np.arange(len(rows)))),
     "file": ("string", lambda rows: constant_column(rows.source.file, pa.string(), len(rows))),

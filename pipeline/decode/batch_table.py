@@ -1,7 +1,9 @@
 """The batches of a buffer as arrays: headers, CRC results and damage.
 
-Every byte of the buffer belongs to an entry: a valid batch, a batch with a wrong CRC, bytes that are not a batch, or a
-batch that is cut off. Behind bytes that are not a batch, the walk continues at the next batch with a right CRC.
+- Every byte of the buffer belongs to an entry: a valid batch, a batch with a wrong CRC, bytes that are not a batch, or
+  a batch that is cut off. Behind bytes that are not a batch, the walk continues at the next batch with a right CRC.
+- A message of magic 0 or 1 is an entry too. A batch of magic 2 with its records takes its place in the table's data, so
+  that it is read as all others. The header has the magic and the CRC of the message.
 """
 
 from __future__ import annotations
@@ -13,7 +15,14 @@ import numpy as np
 from fastcrc.crc32 import iscsi as crc32c
 from numpy.typing import NDArray
 
-from ...protocol.batches.compression import DECOMPRESSED_BYTES_MAX
+from ...protocol.batches.compression import DECOMPRESSED_BYTES_MAX, BrokenPayload, PayloadTooLarge
+from ...protocol.batches.message_sets import (
+    MESSAGE_SIZE_MIN,
+    CorruptMessageSet,
+    InvalidMessageSet,
+    stored_batch_of,
+    stored_message,
+)
 from ...protocol.batches.record_batch import (
     ATTRIBUTES_POSITION,
     COMPRESSION_MASK,
@@ -22,6 +31,7 @@ from ...protocol.batches.record_batch import (
     LOG_OVERHEAD,
     MAGIC_POSITION,
     MAGIC_V2,
+    BatchHeader,
 )
 from .batch_search import find_next_batch, is_right_batch
 from .varints import Booleans, Longs
@@ -34,8 +44,8 @@ _WALKED = Struct(">i4xbI")
 _WALKED_POSITION = 8
 _SIZE = Struct(">i")
 _SIZE_POSITION = 8
-# The smallest message of the formats before v2, with its offset and size.
-_OLD_MESSAGE_BYTES_MIN = 26
+# A message with a right CRC whose content cannot be read.
+_UNREADABLE = (CorruptMessageSet, InvalidMessageSet, BrokenPayload, PayloadTooLarge)
 
 HEADER_TYPE = np.dtype(
     [
@@ -59,8 +69,9 @@ assert HEADER_TYPE.itemsize == HEADER_SIZE, "HEADER_TYPE is the header of a v2 b
 
 @dataclass(slots=True)
 class BatchTable:
-    """Batches in order, one entry each. positions: from the beginning of data.
+    """Batches in order, one entry each. positions, sizes: in data.
 
+    stored_positions, stored_sizes: in the buffer that was read; they differ from those with messages of magic 0 or 1.
     headers: of HEADER_TYPE; zeros where has_header is false. damage: a description by index, for each batch whose
     records cannot be read.
     """
@@ -68,6 +79,8 @@ class BatchTable:
     data: memoryview
     positions: Longs
     sizes: Longs
+    stored_positions: Longs
+    stored_sizes: Longs
     headers: NDArray[np.void]
     has_header: Booleans
     has_valid_crc: Booleans
@@ -89,6 +102,8 @@ class BatchTable:
             self.data,
             self.positions[is_kept],
             self.sizes[is_kept],
+            self.stored_positions[is_kept],
+            self.stored_sizes[is_kept],
             self.headers[is_kept],
             self.has_header[is_kept],
             self.has_valid_crc[is_kept],
@@ -106,6 +121,18 @@ class _Walk:
     end: int = 0
     damage: dict[int, str] = field(default_factory=dict[int, str])
     wrong_crcs: list[int] = field(default_factory=list[int])
+    # The messages by index, with the batches in their place.
+    of_messages: dict[int, tuple[BatchHeader, bytes]] = field(default_factory=dict[int, tuple[BatchHeader, bytes]])
+
+    def add_message(self, position: int, message: BatchHeader) -> None:
+        """Add a message of magic 0 or 1."""
+        try:
+            batch = stored_batch_of(self.data[position : position + message.size])
+        except _UNREADABLE as error:
+            self.add_damaged(position, f"a message of magic {message.magic}: {error}")
+            return
+        self.of_messages[len(self.positions)] = message, batch
+        self.positions.append(position)
 
     def add_damaged(self, position: int, damage: str) -> None:
         self.damage[len(self.positions)] = damage
@@ -121,19 +148,36 @@ def read_batches(data: memoryview, *, base_offset_min: int = 0, may_be_cut_off: 
     """
     walk = _Walk(data, base_offset_min)
     walk.end = _walk_batches(walk, may_be_cut_off)
-    positions = np.array(walk.positions, np.int64)
-    sizes = np.diff(positions, append=walk.end)
+    stored_positions = np.array(walk.positions, np.int64)
+    stored_sizes = np.diff(stored_positions, append=walk.end)
+    positions, sizes = stored_positions, stored_sizes
+    if walk.of_messages:
+        data, positions, sizes = _with_batches_of_messages(walk, stored_sizes)
     has_header = sizes >= HEADER_SIZE
     for index in walk.damage:
         # Bytes that are not a batch have no header, even if there are enough of them.
-        has_header[index] &= has_header[index] and data[walk.positions[index] + MAGIC_POSITION] == MAGIC_V2
+        has_header[index] &= has_header[index] and walk.data[walk.positions[index] + MAGIC_POSITION] == MAGIC_V2
     has_valid_crc = np.ones(len(positions), np.bool_)
     has_valid_crc[walk.wrong_crcs] = False
+    headers = _headers(data, positions, has_header)
+    for index, (message, _) in walk.of_messages.items():
+        headers[index]["magic"], headers[index]["crc"] = message.magic, message.crc
     table = BatchTable(
-        data, positions, sizes, _headers(data, positions, has_header), has_header, has_valid_crc, walk.damage
+        data, positions, sizes, stored_positions, stored_sizes, headers, has_header, has_valid_crc, walk.damage
     )
     _judge_headers(table)
     return table
+
+
+def _with_batches_of_messages(walk: _Walk, sizes: Longs) -> tuple[memoryview, Longs, Longs]:
+    """Return the data with batches in place of messages, and the positions and sizes in it."""
+    stored = zip(walk.positions, sizes.tolist(), strict=True)
+    parts = [
+        walk.of_messages[index][1] if index in walk.of_messages else walk.data[position : position + size]
+        for index, (position, size) in enumerate(stored)
+    ]
+    part_sizes = np.array([len(part) for part in parts], np.int64)
+    return memoryview(b"".join(parts)), np.cumsum(part_sizes) - part_sizes, part_sizes
 
 
 def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> int:
@@ -142,7 +186,7 @@ def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> int:
     position, end = 0, len(data)
     # A small batch takes as long for each call here as for its CRC.
     fields_of, add = _WALKED.unpack_from, walk.positions.append
-    while end - position >= HEADER_SIZE:
+    while end - position >= MESSAGE_SIZE_MIN:
         length, magic, expected = fields_of(data, position + _WALKED_POSITION)
         after = position + length + LOG_OVERHEAD
         if magic == MAGIC_V2 and position + HEADER_SIZE <= after <= end:
@@ -151,8 +195,12 @@ def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> int:
                 position = after
                 continue
             why = f"its CRC-32C is {actual:08x}, its header says {expected:08x}"
-        elif may_be_cut_off and magic == MAGIC_V2 and HEADER_SIZE <= after - position <= BATCH_BYTES_MAX:
-            return position
+        elif magic < MAGIC_V2 and (message := stored_message(data, position)) is not None:
+            walk.add_message(position, message)
+            position = after
+            continue
+        elif _is_rest(magic, after - position, end - position, may_be_cut_off=may_be_cut_off):
+            break
         else:
             why = _why_no_batch(data, position, after - position)
         walk.add_damaged(position, why)
@@ -164,6 +212,13 @@ def _walk_batches(walk: _Walk, may_be_cut_off: bool) -> int:
     return end
 
 
+def _is_rest(magic: int, size: int, bytes_left: int, *, may_be_cut_off: bool) -> bool:
+    """Whether the last bytes begin a batch or message that is cut off, or are too few for a header."""
+    if may_be_cut_off and 0 <= magic <= MAGIC_V2 and bytes_left < size <= BATCH_BYTES_MAX:
+        return True
+    return bytes_left < HEADER_SIZE and not _is_message_size(magic, size, bytes_left)
+
+
 def _next_position(walk: _Walk, position: int, size: int) -> int:
     """Return the position at which to continue behind a damaged batch.
 
@@ -172,7 +227,7 @@ def _next_position(walk: _Walk, position: int, size: int) -> int:
     """
     data, base_offset_min = walk.data, walk.base_offset_min
     end, after = len(data), position + size
-    is_within = _OLD_MESSAGE_BYTES_MIN <= size <= end - position
+    is_within = MESSAGE_SIZE_MIN <= size <= end - position
     if is_within and is_right_batch(data, after):
         return after
     found = find_next_batch(data, position + 1, after if is_within else end, base_offset_min=base_offset_min)
@@ -188,14 +243,19 @@ def _may_begin(data: memoryview, position: int) -> bool:
     if len(data) - position < HEADER_SIZE:
         return False
     size = _SIZE.unpack_from(data, position + _SIZE_POSITION)[0] + LOG_OVERHEAD
-    return data[position + MAGIC_POSITION] <= MAGIC_V2 and _OLD_MESSAGE_BYTES_MIN <= size <= len(data) - position
+    return data[position + MAGIC_POSITION] <= MAGIC_V2 and MESSAGE_SIZE_MIN <= size <= len(data) - position
+
+
+def _is_message_size(magic: int, size: int, bytes_left: int) -> bool:
+    """Whether a message of magic 0 or 1 can have the size and be there as a whole."""
+    return 0 <= magic < MAGIC_V2 and MESSAGE_SIZE_MIN <= size <= bytes_left
 
 
 def _why_no_batch(data: memoryview, position: int, size: int) -> str:
     magic = data[position + MAGIC_POSITION]
     bytes_left = len(data) - position
-    if magic < MAGIC_V2 and _OLD_MESSAGE_BYTES_MIN <= size <= bytes_left and size - LOG_OVERHEAD > 0:
-        return f"a message of magic {magic}, the format before Kafka 0.11, which is not read"
+    if _is_message_size(magic, size, bytes_left):
+        return f"a message of magic {magic}, the format before Kafka 0.11, with a wrong CRC or size"
     if magic != MAGIC_V2:
         return f"no batch: its magic would be {magic}"
     if size < HEADER_SIZE or size > BATCH_BYTES_MAX:

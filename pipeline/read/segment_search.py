@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ...protocol.batches.compression import BrokenPayload
+from ...protocol.batches.message_sets import InvalidMessageSet, stored_batch_of
+from ...protocol.batches.record_batch import MAGIC_V2, parse_header
 from ...protocol.batches.record_validation import InvalidRecords
 from ...protocol.batches.records import iterate_fields, records_data
 from ...storage.log_files import TIME_INDEX_SUFFIX
@@ -98,11 +100,14 @@ def _first_offset(file: OpenFile, batch: PlacedBatch, timestamp: int, log_start:
         return None
     content = file.read_at(batch.position, header.size)
     try:
+        if header.magic != MAGIC_V2:
+            content = stored_batch_of(content)
+            header = parse_header(content)
         data, position = records_data(header, content)
         for record in iterate_fields(header, data, position):
             if record.timestamp >= timestamp and record.offset >= log_start:
                 return record.offset
-    except (BrokenPayload, InvalidRecords, IndexError, ValueError):
+    except (BrokenPayload, InvalidRecords, InvalidMessageSet, IndexError, ValueError):
         return max(header.base_offset, log_start)
     return None
 

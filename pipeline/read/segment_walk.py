@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
 
-from ...protocol.batches.record_batch import HEADER_SIZE, BatchHeader, is_crc_right, is_whole, parse_header
+from ...protocol.batches.message_sets import MESSAGE_SIZE_MIN, stored_message
+from ...protocol.batches.record_batch import (
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    MAGIC_POSITION,
+    MAGIC_V2,
+    BatchHeader,
+    is_crc_right,
+    is_whole,
+    parse_header,
+)
 from ...storage.log_files import INDEX_SUFFIX
 from ..decode.varints import Longs
 from .file_store import OpenFile
 from .segment_files import Segment
+
+_SIZE = Struct(">i")
+_SIZE_POSITION = 8
 
 
 class PlacedBatch(NamedTuple):
@@ -24,12 +38,13 @@ class PlacedBatch(NamedTuple):
 def walk_headers(file: OpenFile, segment: Segment, position: int) -> Iterator[PlacedBatch]:
     """Yield the whole batches from position on. A batch must begin at position.
 
-    CRCs are not checked. Behind bytes that are not a batch the walk continues at the next batch with a right CRC.
+    CRCs of batches are not checked. A message of magic 0 or 1 has a header that stands for it (stored_message). Behind
+    bytes that are neither, the walk continues at the next batch with a right CRC.
     """
     size = file.size
-    while size - position >= HEADER_SIZE:
-        header = parse_header(file.read_ahead_at(position, HEADER_SIZE))
-        if not is_whole(header, size - position):
+    while size - position >= MESSAGE_SIZE_MIN:
+        header = _header_at(file, position)
+        if header is None:
             found = file.find_batch(position + 1, segment.base_offset)
             if found is None:
                 return
@@ -39,8 +54,24 @@ def walk_headers(file: OpenFile, segment: Segment, position: int) -> Iterator[Pl
         position += header.size
 
 
+def _header_at(file: OpenFile, position: int) -> BatchHeader | None:
+    """Return the header of the whole batch at position, or of the message; None if none begins there."""
+    head = file.read_ahead_at(position, HEADER_SIZE)
+    bytes_left = file.size - position
+    if head[MAGIC_POSITION] != MAGIC_V2:
+        message_size = _SIZE.unpack_from(head, _SIZE_POSITION)[0] + LOG_OVERHEAD
+        is_plausible = head[MAGIC_POSITION] < MAGIC_V2 and MESSAGE_SIZE_MIN <= message_size <= bytes_left
+        return stored_message(file.read_at(position, message_size)) if is_plausible else None
+    if len(head) < HEADER_SIZE:
+        return None
+    header = parse_header(head)
+    return header if is_whole(header, bytes_left) else None
+
+
 def has_right_crc(file: OpenFile, batch: PlacedBatch) -> bool:
-    """Whether the CRC of a batch is right. Reads the batch."""
+    """Whether the CRC of a batch is right. Reads the batch. The walk has checked that of a message."""
+    if batch.header.magic != MAGIC_V2:
+        return True
     content = file.read_at(batch.position, batch.header.size)
     return is_crc_right(memoryview(content), batch.header.crc)
 

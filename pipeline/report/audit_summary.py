@@ -15,7 +15,7 @@ from ..checks.baseline import IDENTITY
 from ..checks.event_audit import DUPLICATE, REPEATED_ID
 from ..checks.finding_kinds import HARMLESS_KINDS
 from ..checks.findings import FINDING_COLUMNS, findings_of
-from .summary import EventTotals, Example, FindingGroup, TopicKind, TopicTotals
+from .summary import EventTotals, Example, FindingGroup, TopicKind, TopicLateness, TopicTotals
 
 # For each kind and cause; few enough to read.
 EXAMPLES_MAX = 5
@@ -73,6 +73,13 @@ def event_totals(counts: DataFrame, findings: DataFrame) -> tuple[EventTotals, .
     return tuple(
         EventTotals(*(row[name] for name in names)) for row in rows.orderBy("topic").limit(TOPICS_MAX).collect()
     )
+
+
+def lateness_totals(lateness: DataFrame | None) -> tuple[TopicLateness, ...]:
+    """Return the lateness of the first TOPICS_MAX topics. lateness: from lateness_of_topics; None without one."""
+    if lateness is None:
+        return ()
+    return tuple(TopicLateness(**row.asDict()) for row in lateness.orderBy("topic").limit(TOPICS_MAX).collect())
 
 
 def is_id_in_doubt(totals: EventTotals) -> bool:
@@ -157,7 +164,7 @@ def _with_is_known(findings: DataFrame) -> DataFrame:
 
 def _examples_by(findings: DataFrame, keys: Sequence[str]) -> dict[tuple[str | None, ...], list[Example]]:
     """Return the first examples of each group, new ones before known ones."""
-    place = Window.partitionBy(*keys).orderBy("is_known", "topic", "partition", "offset", "event_id")
+    place = Window.partitionBy(*keys).orderBy("is_known", "topic", "partition", "offset", "event_id", "group_id")
     numbered = findings.withColumn("number", f.row_number().over(place)).where(f.col("number") <= EXAMPLES_MAX)
     at = f.date_format("timestamp", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX")
     first = numbered.withColumn("timestamp", at).orderBy(*keys, "number")

@@ -38,6 +38,7 @@ def report_page(summary: Json) -> str:
         *(f"<p>Note: {escape(str(note))}</p>" for note in cast(Sequence[object], summary.get("notes") or ())),
         "<h2>Topics</h2>",
         _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
+        *_lateness(summary),
         "<h2>Findings</h2>",
         _findings(summary),
         "<h2>Copies over time, by cause</h2>",
@@ -68,6 +69,12 @@ def _range(summary: Json) -> list[str]:
     columns = ("topic", "partition", "from", "up to")
     words = f"<p>Only {escape(_text(offsets, 'words'))}, the end not included:</p>"
     return [words, _table(columns, places[:_PLACES_MAX]), *more]
+
+
+def _lateness(summary: Json) -> list[str]:
+    rows = _rows(summary, "lateness")
+    columns = ("topic", "records", "median_ms", "p99_ms", "max_ms")
+    return ["<h2>Lateness by event time</h2>", _table(columns, rows)] if rows else []
 
 
 def _findings(summary: Json) -> str:
@@ -107,7 +114,8 @@ def _span(row: Json) -> Mark:
 
 def _examples(group: Json) -> str:
     name = " ".join(escape(_text(group, part)) for part in ("check", "kind", "cause") if group.get(part) is not None)
-    columns = ("topic", "partition", "offset", "other_offset", "producer_id", "producer_epoch", "event_id", "detail")
+    named = ("group_id",) if _text(group, "check") == "group" else ("producer_id", "producer_epoch", "event_id")
+    columns = ("topic", "partition", "offset", "other_offset", *named, "detail")
     return f"<h3>{name}</h3>{_table(columns, _rows(group, 'examples'))}"
 
 

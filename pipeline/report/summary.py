@@ -41,6 +41,17 @@ class EventTotals:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicLateness:
+    """How late the records of a topic with an event time are, in milliseconds. p99_ms: for 99 of 100 records."""
+
+    topic: str
+    records: int
+    median_ms: int
+    p99_ms: int
+    max_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """One finding, with the columns of findings.py except check, kind and cause."""
 
@@ -56,6 +67,7 @@ class Example:
     timestamp: str | None
     detail: str | None
     is_known: bool = False
+    group_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +134,7 @@ class Summary:
     there are. log_topics: the ids of the audited topics. check_names: of the performed checks, as in the findings.
     repeated_requests, waited_seconds: of the requests to an object store that were sent again. deleted: the files that
     were deleted during the audit.
+    lateness: empty without an event time.
     """
 
     log: str
@@ -141,6 +154,7 @@ class Summary:
     repeated_requests: int = 0
     waited_seconds: float = 0.0
     deleted: tuple[DeletedFiles, ...] = ()
+    lateness: tuple[TopicLateness, ...] = ()
 
     @property
     def failing_kinds(self) -> frozenset[str]:

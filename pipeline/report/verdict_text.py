@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .summary import AuditedOffsets, EventTotals, Example, FindingGroup, Summary
+from .summary import AuditedOffsets, EventTotals, Example, FindingGroup, Summary, TopicLateness
 
 # Few enough to read; the JSON has all of them.
 PLACES_MAX = 5
@@ -47,6 +47,7 @@ def _notes(summary: Summary) -> list[str]:
 
 def _totals(summary: Summary) -> list[str]:
     events = {totals.topic: totals for totals in summary.events}
+    lateness = {one.topic: one for one in summary.lateness}
     lines: list[str] = []
     for topic in summary.topics:
         damaged = f", and {_many(topic.damaged_batches, 'damaged batch')}" if topic.damaged_batches else ""
@@ -56,6 +57,8 @@ def _totals(summary: Summary) -> list[str]:
         )
         if topic.topic in events:
             lines.append(f"    {_events(events[topic.topic])}")
+        if topic.topic in lateness:
+            lines.append(f"    {_lateness(lateness[topic.topic])}")
     return lines or ["  no records"]
 
 
@@ -66,6 +69,13 @@ def _events(totals: EventTotals) -> str:
     kinds = ((totals.empty_ids, "empty"), (totals.undecodable, "cannot be decoded"))
     reasons = ", ".join(f"{_number(count)} {kind}" for count, kind in kinds if count)
     return f"{words} ({reasons})" if reasons else words
+
+
+def _lateness(late: TopicLateness) -> str:
+    return (
+        f"{_many(late.records, 'record')} with an event time, late by {_number(late.median_ms)} ms in the median, "
+        f"{_number(late.p99_ms)} ms at the 99th percentile, {_number(late.max_ms)} ms at most"
+    )
 
 
 def last_line(summary: Summary) -> str:
@@ -134,14 +144,15 @@ def _examples(groups: Sequence[FindingGroup]) -> list[str]:
 
 
 def example_text(example: Example) -> str:
-    """Return the place, the event and the detail of a finding as one line."""
+    """Return the place, the event or the group, and the detail of a finding as one line."""
     place = example.topic or "unknown place"
     if example.partition is not None:
         place += f"-{example.partition}"
     if example.offset is not None:
         place += f" offset {example.offset}"
     event = "" if example.event_id is None else f" event {example.event_id}"
-    return _printable(f"{place}{event}: {example.detail}")
+    group = "" if example.group_id is None else f" group {example.group_id}"
+    return _printable(f"{place}{event}{group}: {example.detail}")
 
 
 def _printable(text: str) -> str:

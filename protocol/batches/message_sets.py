@@ -1,7 +1,8 @@
 """Message sets: the formats of messages before batches, magic 0 and 1, which Produce 0-2 sends and Fetch 0-3 reads.
 
-The log has batches of magic 2 only. A set that a producer sends becomes one batch; a batch that such a consumer reads
-becomes messages. A compressed set is the value of one message, the wrapper, which has the last offset of the set.
+The log of this broker has batches of magic 2 only. A set that a producer sends becomes one batch; a batch that such a
+consumer reads becomes messages. A compressed set is the value of one message, the wrapper, which has the last offset of
+the set. The log of a Kafka that was once older than 0.11 can still have messages, which the pipeline reads.
 
 - Magic 0 has no timestamps. Its lz4 frames have a wrong checksum of their header (KAFKA-3160).
 - Magic 1 has timestamps. The messages in a wrapper count their offsets from 0.
@@ -16,19 +17,27 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from struct import Struct
 
+from ..sequences import NO_SEQUENCE
 from . import compression, records
 from .record_batch import (
     COMPRESSION_MASK,
     HEADER_SIZE,
     LOG_OVERHEAD,
     MAGIC_POSITION,
+    MAGIC_V2,
+    NO_PARTITION_LEADER_EPOCH,
+    NO_PRODUCER_EPOCH,
+    NO_PRODUCER_ID,
     NO_TIMESTAMP,
     TIMESTAMP_TYPE_BIT,
+    BatchHeader,
     Compression,
     TimestampType,
     parse_header,
+    sealed_header,
 )
 from .records import BatchOptions, Record
 
@@ -44,6 +53,9 @@ _TIMESTAMP = Struct(">q")
 _SIZE = Struct(">i")
 # The smallest size of a message: crc, magic, attributes, and the sizes of key and value.
 _MESSAGE_BYTES_MIN = 14
+# With its offset and size.
+MESSAGE_SIZE_MIN = LOG_OVERHEAD + _MESSAGE_BYTES_MIN
+_NO_PRODUCER = (NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE)
 
 _LZ4_DESCRIPTOR_POSITION = 4
 _LZ4_CONTENT_SIZE_BIT = 0x08
@@ -104,6 +116,60 @@ def batch_of(message_set: bytes | memoryview, limit: int = compression.DECOMPRES
             raise InvalidMessageSet("a compressed message without a message in it")
     batch_records = [Record(message.value, message.key, message.timestamp) for message in messages]
     return records.build_batch(batch_records, BatchOptions(compression=codec))
+
+
+def stored_message(data: bytes | memoryview, position: int = 0) -> BatchHeader | None:
+    """Return the header that stands for the message of a log at position; None if no whole one with a right CRC begins.
+
+    base_offset is that of the last record: a wrapper does not tell the first one.
+    """
+    if len(data) - position < MESSAGE_SIZE_MIN:
+        return None
+    offset, size = _ENTRY.unpack_from(data, position)
+    start = position + LOG_OVERHEAD
+    crc, magic, attributes = _START.unpack_from(data, start)
+    timestamp_bytes = _TIMESTAMP.size if magic == MAGIC_V1 else 0
+    is_possible = magic in (MAGIC_V0, MAGIC_V1) and offset >= 0 and size >= _MESSAGE_BYTES_MIN + timestamp_bytes
+    if not is_possible or len(data) - start < size or crc != zlib.crc32(data[start + _CRC_SIZE : start + size]):
+        return None
+    timestamp = _TIMESTAMP.unpack_from(data, start + _START.size)[0] if timestamp_bytes else NO_TIMESTAMP
+    known = attributes & (COMPRESSION_MASK | TIMESTAMP_TYPE_BIT)
+    return BatchHeader(
+        offset, size, NO_PARTITION_LEADER_EPOCH, magic, crc, known, 0, timestamp, timestamp, *_NO_PRODUCER, 1
+    )
+
+
+def stored_batch_of(message: bytes | memoryview, limit: int = compression.DECOMPRESSED_BYTES_MAX) -> bytes:
+    """Return a batch of magic 2 with the records of a stored message, at their offsets and compressed as it is.
+
+    message: of stored_message. limit: of the decompressed bytes. Raises as batch_of does.
+    """
+    (outer,) = _messages(message)
+    inner, codec = [outer], Compression.NONE
+    if outer.codec:
+        codec = _codec_of(outer)
+        inner = list(_messages_in(outer, codec, limit))
+        if not inner:
+            raise InvalidMessageSet("a compressed message without a message in it")
+    # The messages in a wrapper of magic 1 count from 0, and the wrapper has the offset of the last one.
+    base = outer.offset - inner[-1].offset if outer.magic == MAGIC_V1 else 0
+    is_append_time = outer.magic == MAGIC_V1 and outer.attributes & TIMESTAMP_TYPE_BIT != 0
+    times = [outer.timestamp if is_append_time else message.timestamp for message in inner]
+    first, last = inner[0].offset, inner[-1].offset
+    if any(later.offset <= earlier.offset for earlier, later in pairwise(inner)):
+        raise InvalidMessageSet("the offsets of the messages in a message do not rise")
+    data = b"".join(
+        records.encode_record(Record(message.value, message.key), message.offset - first, time - times[0])
+        for message, time in zip(inner, times, strict=True)
+    )
+    payload = compression.compress(codec, data)
+    attributes = codec | (TIMESTAMP_TYPE_BIT if is_append_time else 0)
+    header = BatchHeader(
+        *(base + first, 0, NO_PARTITION_LEADER_EPOCH, MAGIC_V2, 0, attributes, last - first, times[0], max(times)),
+        *_NO_PRODUCER,
+        len(inner),
+    )
+    return sealed_header(header, payload) + payload
 
 
 def fetched_message_set(batches: Sequence[bytes | memoryview], magic: int, first_offset: int) -> bytes:

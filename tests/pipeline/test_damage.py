@@ -102,7 +102,7 @@ def test_a_message_of_an_old_format_is_named() -> None:
 
     rows = decoded(batch(0) + old[:42] + batch(2), "records")
 
-    assert damaged(rows) == [(None, "a message of magic 1, the format before Kafka 0.11, which is not read")]
+    assert damaged(rows) == [(None, "a message of magic 1, the format before Kafka 0.11, with a wrong CRC or size")]
     assert offsets(rows) == [0, 1, None, 2, 3]
 
 

@@ -17,6 +17,8 @@ STARTS = {
 # Of topics with faults that concern the whole topic.
 COMPACTED = PartitionName("accounts", 0)
 REPEATING = PartitionName("measurements", 0)
+# Of faults that concern the whole partition.
+REELECTED = PartitionName("elections", 0)
 
 HEADER = "event-id"
 EVENTS_MAX = 4
@@ -68,13 +70,14 @@ WRITTEN = Answer()
 
 @dataclass(frozen=True)
 class Sender:
-    """The producer of a batch. sequence, timestamp_ms: default to the next ones."""
+    """The producer of a batch. sequence, timestamp_ms: default to the next ones. leader_epoch: of another leader."""
 
     producer_id: int = NO_PRODUCER
     sequence: int | None = None
     is_transactional: bool = False
     timestamp_ms: int | None = None
     has_event_ids: bool = True
+    leader_epoch: int | None = None
     answer: Answer = WRITTEN
 
 

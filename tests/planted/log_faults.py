@@ -95,6 +95,7 @@ def append_tails(log: PlantedLog) -> None:
     """Append the incomplete batches of cut_off. To be called after the last append."""
     for partition in log.tails:
         stored = _append_lost(log, partition)
+        log.cut_off_events[partition] = len(stored.events)
         content = log.batches[partition].pop()
         log.tails[partition] = content[: log.random.randint(HEADER_SIZE, len(content) - 1)]
         _expect_damage(log, stored, "cut_off")

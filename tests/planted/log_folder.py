@@ -9,16 +9,21 @@ from fauxka.protocol.batches.record_batch import HEADER_SIZE, MAGIC_POSITION, MA
 from fauxka.storage.checkpoints.checkpoint_files import (
     CLEAN_SHUTDOWN,
     CLEANER_OFFSET_CHECKPOINT,
+    LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
     encode_clean_shutdown,
+    encode_leader_epochs,
     encode_offsets,
 )
-from fauxka.storage.log_files import partition_folder
+from fauxka.storage.log_files import SNAPSHOT_SUFFIX, file_name, partition_folder
 
 from .planted_log import PlantedLog
 
 SEGMENTS_MAX = 3
 LOG_FOLDER = "log"
+_CHECKPOINTS = {"high_watermark": REPLICATION_OFFSET_CHECKPOINT, "recovery_point": RECOVERY_POINT_CHECKPOINT}
 
 
 @dataclass(frozen=True)
@@ -44,11 +49,25 @@ def write_log(log: PlantedLog, folder: Path) -> LogFolder:
         for first, end in zip([0, *chosen], [*chosen, len(batches)], strict=True):
             tail = log.tails.get(partition, b"") if end == len(batches) else b""
             _write_segment(partition_path, batches[first:end], tail)
+        if partition in log.leader_epochs:
+            epochs = encode_leader_epochs(log.leader_epochs[partition])
+            (partition_path / LEADER_EPOCH_CHECKPOINT).write_bytes(epochs)
     (written.log / CLEAN_SHUTDOWN).write_bytes(encode_clean_shutdown(0))
     (written.log / CLEANER_OFFSET_CHECKPOINT).write_bytes(encode_offsets(log.cleaned))
+    _write_reached(log, written.log)
     written.sent.write_text(_lines(log.ledger))
     written.journal.write_text(_lines(log.journal))
     return written
+
+
+def _write_reached(log: PlantedLog, folder: Path) -> None:
+    """Write the files that say that a log reached further."""
+    for cause, name in _CHECKPOINTS.items():
+        offsets = {partition: offset for partition, (of, offset) in log.reached.items() if of == cause}
+        (folder / name).write_bytes(encode_offsets(offsets))
+    for partition, (cause, offset) in log.reached.items():
+        if cause == "producer_snapshot":
+            (folder / partition_folder(*partition) / file_name(offset, SNAPSHOT_SUFFIX)).write_bytes(b"")
 
 
 def _prepare_folder(folder: Path) -> None:

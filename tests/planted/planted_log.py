@@ -21,7 +21,9 @@ class PlantedLog:
     """A log, a ledger and a journal, all valid except for the planted faults.
 
     tails: bytes behind the last batch of a partition. uncut: the batches in front of which no segment may begin.
-    cleaned: the ends of the cleaned parts.
+    cleaned: the ends of the cleaned parts. leader_epochs: with their start offsets; default: one epoch of 0.
+    cut_off_events: the number of events in each tail. reached: what says that a log reached further than its end, and
+    to which offset.
     """
 
     random: Random
@@ -31,6 +33,11 @@ class PlantedLog:
     tails: dict[PartitionName, bytes] = field(default_factory=dict[PartitionName, bytes])
     uncut: set[tuple[PartitionName, int]] = field(default_factory=set[tuple[PartitionName, int]])
     cleaned: dict[PartitionName, int] = field(default_factory=dict[PartitionName, int])
+    leader_epochs: dict[PartitionName, list[tuple[int, int]]] = field(
+        default_factory=dict[PartitionName, list[tuple[int, int]]]
+    )
+    cut_off_events: dict[PartitionName, int] = field(default_factory=dict[PartitionName, int])
+    reached: dict[PartitionName, tuple[str, int]] = field(default_factory=dict[PartitionName, tuple[str, int]])
     offsets: dict[PartitionName, int] = field(default_factory=STARTS.copy)
     epochs: dict[int, int] = field(default_factory=dict[int, int])
     sequences: dict[tuple[int, int, PartitionName], int] = field(
@@ -91,8 +98,13 @@ class PlantedLog:
         self.respond(stored, sender.answer)
         return stored
 
+    def leader_epoch(self, partition: PartitionName) -> int:
+        """Return the epoch of the partition's leader."""
+        return self.leader_epochs[partition][-1][0] if partition in self.leader_epochs else 0
+
     def options_of(self, stored: Stored, sender: Sender) -> BatchOptions:
         """Return the fields of a batch header."""
+        epoch = self.leader_epoch(stored.partition) if sender.leader_epoch is None else sender.leader_epoch
         has_producer = stored.producer_id != NO_PRODUCER
         return BatchOptions(
             producer_id=stored.producer_id,
@@ -101,7 +113,7 @@ class PlantedLog:
             compression=list(Compression)[self.batch_count % len(Compression)],
             is_transactional=sender.is_transactional,
             base_offset=stored.base_offset,
-            partition_leader_epoch=0,
+            partition_leader_epoch=epoch,
         )
 
     @staticmethod

@@ -17,6 +17,7 @@ from .event_faults import (
     sent_again,
 )
 from .events import STARTS
+from .file_faults import append_ends, leader_epoch_mismatch, leader_epoch_regression, old_messages, truncated_log
 from .ledger_faults import (
     expired,
     failed_and_absent,
@@ -56,8 +57,12 @@ BROKER_PLANTS: tuple[Plant, ...] = (
     *(sequence_gap, sequence_regression, epoch_regression),
     *(committed, aborted, aborted_and_acknowledged, open_transaction, hanging_transaction),
 )
-# A broker checks offsets, magic and size of a batch before it returns it, so only segment files have these.
-FILE_PLANTS: tuple[Plant, ...] = (old_format, no_batch, cut_off, offset_regression)
+# A broker checks offsets, magic and size of a batch before it returns it, so only segment files have these. A broker
+# also repairs what its files say of a log.
+FILE_PLANTS: tuple[Plant, ...] = (
+    *(old_format, no_batch, cut_off, offset_regression),
+    *(truncated_log, leader_epoch_regression, leader_epoch_mismatch, old_messages),
+)
 PLANTS = BROKER_PLANTS + FILE_PLANTS
 # Copies of events that are all committed in the end.
 COPY_PLANTS: tuple[Plant, ...] = (
@@ -90,4 +95,5 @@ def planted_log(
     for partition in log.batches:
         clean_batch(log, partition)
     append_tails(log)
+    append_ends(log)
     return log

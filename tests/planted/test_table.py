@@ -41,7 +41,8 @@ def test_only_segment_files_have_what_a_broker_does_not_return() -> None:
     kinds = {(found.kind, found.cause) for found in planted_log(0, BROKER_PLANTS).expected}
 
     assert ("damaged_batch", "no_batch") not in kinds
-    assert len(FILE_PLANTS) == 4
+    assert {kind for kind, _ in kinds} & {"truncated_log", "leader_epoch_regression", "old_format"} == set()
+    assert len(FILE_PLANTS) == 8
 
 
 def test_a_finding_at_another_offset_lowers_precision_and_recall() -> None:

@@ -110,7 +110,7 @@ def test_messages_of_the_formats_before_0_11_are_findings(tmp_path: Path) -> Non
     (group,) = json.loads(ended.output)["groups"]
     assert (group["kind"], group["cause"], group["findings"]) == ("damaged_batch", "old_format", 2)
     assert {example["detail"].partition(": ")[2] for example in group["examples"]} == {
-        f"a message of magic {magic}, the format before Kafka 0.11, which is not read" for magic in (0, 1)
+        f"a message of magic {magic}, the format before Kafka 0.11, with a wrong CRC or size" for magic in (0, 1)
     }
 
 

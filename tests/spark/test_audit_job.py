@@ -15,9 +15,9 @@ from fauxka.pipeline.checks.audit_job import (
     AuditRequest,
     audit,
     default_as_of,
-    read_records,
     with_split_size,
 )
+from fauxka.pipeline.checks.log_views import read_records
 from fauxka.pipeline.checks.transaction_timeouts import CHECK_INTERVAL_MS
 from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.read.options import SPLIT_BYTES_DEFAULT

@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
+from fauxka.pipeline.checks.log_facts import LogFacts, facts_frame
 from fauxka.pipeline.checks.sequence_audit import audit_sequences
 
 from .frames import assert_found, at, batch, batches, marker, transactional
@@ -32,10 +33,13 @@ Found = tuple[str, int | None, int | None, int]
 
 @dataclass
 class Situation:
-    """The batches of a log, and its expected findings."""
+    """The batches of a log, its expected findings, and what is known of it beside them."""
 
     rows: list[dict[str, object]]
     found: list[Found] = field(default_factory=list[Found])
+    begins_at: int | None = None
+    cleaned_before: int = 0
+    leader_epochs: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
 
 SITUATIONS = {
@@ -165,10 +169,64 @@ SITUATIONS = {
         [transactional(0, 0), transactional(5, 5), batch(10, 0, producer_id=8, max_timestamp=at(910.001))],
         [("hanging_transaction", 0, None, 10)],
     ),
+    "leader epochs in order are clean": Situation(
+        [batch(0, 0), batch(5, 5, leader_epoch=3), batch(10, 10, leader_epoch=3)], leader_epochs=[(0, 0), (3, 5)]
+    ),
+    "an older leader epoch behind a newer one is a regression": Situation(
+        [
+            batch(0, 0, leader_epoch=1),
+            batch(5, 5, leader_epoch=4),
+            batch(10, 10, leader_epoch=2),
+            batch(15, 15, leader_epoch=2),
+            batch(20, 20, leader_epoch=3),
+            batch(25, 25, leader_epoch=4),
+        ],
+        [("leader_epoch_regression", 10, 9, 5)],
+        leader_epochs=[(1, 0), (4, 5)],
+    ),
+    "a damaged batch and an unknown leader epoch are no regression": Situation(
+        [
+            batch(0, 0, leader_epoch=1, file="f", position=0),
+            batch(5, 5, leader_epoch=0, file="f", position=1, valid_crc=False, damage=WRONG_CRC),
+            batch(10, 10, leader_epoch=-1, file="f", position=2),
+            batch(15, 15, leader_epoch=1, file="f", position=3),
+        ],
+        [("damaged_batch", 5, None, 5)],
+    ),
+    "records of another leader epoch than the checkpoint has are told once": Situation(
+        [batch(0, 0), batch(5, 5, leader_epoch=1), batch(10, 10, leader_epoch=1), batch(15, 15, leader_epoch=2)],
+        [("leader_epoch_mismatch", 5, None, 10)],
+        leader_epochs=[(0, 0), (2, 15)],
+    ),
+    "a leader epoch newer than the checkpoint's is of a log that is still written": Situation(
+        [batch(0, 0), batch(5, 5, leader_epoch=1)], leader_epochs=[(0, 0)]
+    ),
+    "offsets in front of the checkpoint's first leader epoch have none": Situation(
+        [batch(0, 0), batch(5, 5, leader_epoch=1)], leader_epochs=[(1, 5)]
+    ),
+    "an election without a record leaves an epoch that no batch has": Situation(
+        [batch(0, 0), batch(5, 5, leader_epoch=3)], leader_epochs=[(0, 0), (3, 5), (4, 10)]
+    ),
+    "a missing beginning of a log is a hole": Situation(
+        [batch(10, 10), batch(15, 15)], [("missing_offsets", 10, 3, 6)], begins_at=4
+    ),
+    "the cleaned part of a log may lack batches": Situation(
+        [batch(10, 10), batch(20, 20)], [("compacted_offsets", 10, -1, 15)], begins_at=0, cleaned_before=12
+    ),
+    "a hole behind the cleaned part is a loss": Situation(
+        [batch(0, 0), batch(20, 20)], [("missing_offsets", 20, 4, 15)], cleaned_before=5
+    ),
+}
+# Where a hole begins and ends, by the file and position of the batch behind it.
+HOLES = {
+    "segment_start": {"file": f"/t-0/{5:020d}.log", "position": 0},
+    "before_segment": {"file": f"/t-0/{7:020d}.log", "position": 0},
+    "within": {"file": f"/t-0/{0:020d}.log", "position": 300},
+    "on a broker": {},
 }
 CAUSES = {
     WRONG_CRC: "wrong_crc",
-    "a message of magic 1, the format before Kafka 0.11, which is not read": "old_format",
+    "a message of magic 1, the format before Kafka 0.11, with a wrong CRC or size": "old_format",
     "no batch: its magic would be 9": "no_batch",
     "cut off: 70 of 100 bytes are there": "cut_off",
     "the last 20 bytes are no whole batch": "cut_off",
@@ -181,7 +239,15 @@ def findings(spark: SparkSession) -> list[Row]:
     """Return the findings of all situations."""
     rows = [{**row, "topic": name} for name, situation in SITUATIONS.items() for row in situation.rows]
     causes = [{**NO_BATCH, "topic": damage, "damage": damage} for damage in CAUSES]
-    return audit_sequences(batches(spark, *rows, *causes)).collect()
+    holes = [
+        {**row, "topic": name}
+        for name, place in HOLES.items()
+        for row in (batch(0, 0, file=f"/t-0/{0:020d}.log", position=0) if place else batch(0, 0), batch(7, 7) | place)
+    ]
+    facts = [
+        LogFacts(name, 0, one.begins_at, one.cleaned_before, one.leader_epochs) for name, one in SITUATIONS.items()
+    ]
+    return audit_sequences(batches(spark, *rows, *causes, *holes), facts=facts_frame(spark, facts)).collect()
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -191,6 +257,15 @@ def test_it_finds_that(findings: list[Row], name: str) -> None:
     ]
 
     assert sorted(found, key=str) == sorted(SITUATIONS[name].found, key=str)
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_a_hole_at_the_edge_of_a_segment_has_a_cause(findings: list[Row], name: str) -> None:
+    cause = name if name in ("segment_start", "before_segment") else None
+
+    assert [(row["kind"], row["cause"], row["count"]) for row in findings if row["topic"] == name] == [
+        ("missing_offsets", cause, 2)
+    ]
 
 
 @pytest.mark.parametrize("damage", CAUSES)
