@@ -13,6 +13,7 @@ from .audit_command import audit
 from .bad_option import BadOption
 from .cluster.spark_archive import ARCHIVE_NAME, write_archive
 from .cluster.spark_jars import WAYS, fetch_jars
+from .compare.compare_command import compare
 from .dedup.dedup_command import dedup
 
 
@@ -22,6 +23,7 @@ def commands() -> None:
 
 
 commands.add_command(audit)
+commands.add_command(compare)
 commands.add_command(dedup)
 
 
@@ -47,7 +49,7 @@ def spark_jars(folder: Path | None, via: str | None) -> None:
 def spark_archive(file: Path) -> None:
     """Write this package to FILE for spark-submit --py-files, and print its name.
 
-    The commands audit and dedup send the package to the workers of a cluster without it.
+    The commands audit, compare and dedup send the package to the workers of a cluster without it.
     """
     if file.suffix != ".zip":
         raise click.ClickException(f"{file}: the name must end in .zip, because Spark imports only from such files")

@@ -33,6 +33,7 @@ from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..read.connection_options import connection_options
 from ..read.fetch_log import FetchLog
+from ..read.file_log import FileLog
 from ..read.log_splits import open_log
 from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
 from ..read.stores import store_of
@@ -174,20 +175,14 @@ def check_request(request: AuditRequest) -> CheckedRequest:
         audited = find_range(log, options)
         if isinstance(log, FetchLog) and not audited.ends:
             raise BadOption(f"bootstrap: {request.options['bootstrap']} has no topics to read")
-        chosen = audited.reading_options(request.options)
-        splits = open_log(parse_options(chosen)).splits()
+        chosen, size = with_bounded_splits(audited.reading_options(request.options))
     except BrokerError as error:
         raise BadOption(str(error)) from error
     except OSError as error:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
     _check_replicas(request, audited)
-    size = sum(split.end - split.start for split in splits)
-    if isinstance(log, FetchLog):
-        chosen = with_split_size(chosen, "splitRecords", size)
-        return CheckedRequest(replace(request, options=chosen, audited=audited), size * _RECORD_BYTES_ASSUMED)
-    if not splits and not audited.is_cut:
+    if isinstance(log, FileLog) and not size and not audited.is_cut:
         raise BadOption(f"path: {options.path} contains no batches")
-    chosen = with_split_size(chosen, "splitBytes", size)
     return CheckedRequest(replace(request, options=chosen, audited=audited), size)
 
 
@@ -231,6 +226,18 @@ def _check_journal(text: str) -> None:
         raise BadOption(f"journal: {error.filename} cannot be read: {error.strerror}") from error
     if not is_file:
         raise BadOption(f"journal: {text} is neither a file nor the address of an admin API")
+
+
+def with_bounded_splits(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
+    """Return options that read a log in at most TASKS_MAX tasks (at least one a file), and its approximate size.
+
+    The size is in bytes. Raises BadOption, BrokerError, OSError.
+    """
+    log = open_log(parse_options(options))
+    size = sum(split.end - split.start for split in log.splits())
+    if isinstance(log, FetchLog):
+        return with_split_size(options, "splitRecords", size), size * _RECORD_BYTES_ASSUMED
+    return with_split_size(options, "splitBytes", size), size
 
 
 def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:

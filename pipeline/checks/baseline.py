@@ -21,7 +21,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
-from ..cluster.stored_frames import content_files, find_store, read_parquet
+from ..cluster.stored_files import content_files, find_store
+from ..cluster.stored_frames import read_parquet
 from ..read.file_store import LOCAL_FILES
 from ..read.store_address import local_path_of
 from ..read.stores import store_of

@@ -18,7 +18,7 @@ from ..read.worker_process import freeze_imported_objects
 from ..schemas.field_source import FieldSource, Texts, open_source
 from ..schemas.schema_options import Content, SchemaOptions
 from ..schemas.undecodable_content import UndecodableContent
-from .event_id_parts import parse_event_id
+from .event_id_parts import parse_row_id
 from .event_id_schemas import field_sources
 
 # The added column: a struct with a text for each decoded part, and the problem of a content that cannot be decoded.
@@ -49,7 +49,7 @@ def name_of(index: int) -> str:
 
 def _decoded_parts(text: str, content: Content) -> list[int]:
     """Return the indexes of the decoded parts of a content, in the order of the paths of its source."""
-    parts = enumerate(parse_event_id(text))
+    parts = enumerate(parse_row_id(text))
     return [index for index, part in parts if part.is_decoded and part.content == content]
 
 

@@ -140,11 +140,12 @@ def _copies(events: DataFrame) -> DataFrame:
     )
     of_record = ("topic", "partition", "offset", "producer_id", "producer_epoch", "base_sequence")
     columns = {name: name for name in (*of_record, "event_id", "timestamp")}
-    rule = Rule("event", DUPLICATE, f.lit(True), f.lit(1), _detail(), f.col("first.offset"), _cause())
+    rule = Rule("event", DUPLICATE, f.lit(True), f.lit(1), _detail(), f.col("first.offset"), copy_cause())
     return apply_rules(found, [rule], columns)
 
 
-def _cause() -> Column:
+def copy_cause() -> Column:
+    """Return the cause of a further copy over its columns of the records view and those of `first`, the first copy."""
     first = f.col("first")
     is_same_producer = f.col("producer_id") == first["producer_id"]
     is_same_record = (f.col("timestamp") == first["timestamp"]) | (f.col("timestamp_type") == _LOG_SETS_TIME)

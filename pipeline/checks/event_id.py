@@ -13,7 +13,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from .decoded_fields import DECODED, PROBLEM, name_of
-from .event_id_parts import HEADER, KEY, EventIdPart, parse_event_id
+from .event_id_parts import COLUMN, HEADER, KEY, EventIdPart, parse_event_id, parse_row_id
 
 # Control characters and invalid UTF-8, which the cast to string replaces by U+FFFD.
 _NO_TEXT = "[\\x00-\\x1f\\x7f\ufffd]"
@@ -33,14 +33,22 @@ def event_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
     hexadecimal digits. Fields of Avro and Protobuf need the column of with_decoded_fields. is_empty_an_id: a content of
     no characters is one; otherwise it is null. Raises BadOption.
     """
-    contents = _contents_of(text)
+    return _id_of(_contents_of(parse_event_id(text)), is_empty_an_id=is_empty_an_id)
+
+
+def row_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
+    """Return the same over the rows of a table, where a part can be column:NAME. Raises BadOption."""
+    return _id_of(_contents_of(parse_row_id(text)), is_empty_an_id=is_empty_an_id)
+
+
+def _id_of(contents: Sequence[Column], *, is_empty_an_id: bool) -> Column:
     found = contents if is_empty_an_id else [f.nullif(content, f.lit("")) for content in contents]
     return found[0] if len(found) == 1 else f.when(_has_all(found), f.to_json(f.array(*found)))
 
 
 def is_empty_id(text: str) -> Column:
     """Return whether a record has each part of the event id, and one of them no characters. Raises BadOption."""
-    contents = _contents_of(text)
+    contents = _contents_of(parse_event_id(text))
     is_empty = reduce(Column.__or__, [content == "" for content in contents])
     return f.coalesce(_has_all(contents) & is_empty, f.lit(False))
 
@@ -51,8 +59,8 @@ def decode_problem(text: str) -> Column:
     return f.col(f"{DECODED}.{PROBLEM}") if has_decoded else f.lit(None).cast("string")
 
 
-def _contents_of(text: str) -> list[Column]:
-    return [_content_of(part, index) for index, part in enumerate(parse_event_id(text))]
+def _contents_of(parts: Sequence[EventIdPart]) -> list[Column]:
+    return [_content_of(part, index) for index, part in enumerate(parts)]
 
 
 def _has_all(contents: Sequence[Column]) -> Column:
@@ -62,6 +70,8 @@ def _has_all(contents: Sequence[Column]) -> Column:
 def _content_of(part: EventIdPart, index: int) -> Column:
     if part.is_decoded:
         return f.col(f"{DECODED}.{name_of(index)}")
+    if part.source == COLUMN:
+        return f.col(part.name).cast("string")
     if part.source == KEY:
         return text_of(f.col("key"))
     if part.source == HEADER:

@@ -22,6 +22,8 @@ AVRO: Final = "avro"
 AVRO_KEY: Final = "avro-key"
 PROTOBUF: Final = "protobuf"
 PROTOBUF_KEY: Final = "protobuf-key"
+# A column of a table, which a log does not have.
+COLUMN: Final = "column"
 
 # The sources that are decoded by a schema, with the content that they read and its format.
 _DECODED: Final[dict[str, tuple[Content, Format]]] = {
@@ -52,7 +54,9 @@ class EventIdPart:
 
     @property
     def content(self) -> str:
-        """The column of the records view that the part is in: key, headers or value."""
+        """The column that the part is in: key, headers or value of the records view, or the column of a table."""
+        if self.source == COLUMN:
+            return self.name
         return _DECODED[self.source][0] if self.is_decoded else _CONTENTS[self.source]
 
     @property
@@ -82,7 +86,15 @@ class EventIdPart:
 
 
 def parse_event_id(text: str) -> tuple[EventIdPart, ...]:
-    """Return the parts of an event id, at least one. Raises BadOption."""
+    """Return the parts of an event id of a log, at least one. Raises BadOption."""
+    parts = parse_row_id(text)
+    if any(part.source == COLUMN for part in parts):
+        raise BadOption(f"event-id: {_SHAPE}, not {text}")
+    return parts
+
+
+def parse_row_id(text: str) -> tuple[EventIdPart, ...]:
+    """Return the parts of an event id of a table, which may also be column:NAME. Raises BadOption."""
     texts = _split(text)
     if len(texts) > PARTS_MAX:
         raise BadOption(f"event-id: has {len(texts)} parts, and at most {PARTS_MAX} are supported")
@@ -114,7 +126,7 @@ def _parse_part(part: str, text: str) -> EventIdPart:
         if _QUOTED.fullmatch(name) is None:
             raise BadOption(f"event-id: the quotes of {part} must enclose the whole name")
         name = name[1:-1].replace('""', '"')
-    if source not in (HEADER, JSON, *_DECODED) or not name:
+    if source not in (HEADER, JSON, COLUMN, *_DECODED) or not name:
         raise BadOption(f"event-id: {_SHAPE}, not {text}")
     if source in _DECODED and not is_field_path(name):
         raise BadOption(f"event-id: {name} is not a field like id or order.id")

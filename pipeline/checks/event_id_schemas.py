@@ -11,13 +11,19 @@ from ..bad_option import BadOption
 from ..schemas.field_source import FieldSource, SchemaFile, check_package, open_source
 from ..schemas.schema_options import CONFLUENT_ID_BYTES, Content, SchemaOptions
 from ..schemas.schema_registry import SchemaRegistry, parse_registry
-from .event_id_parts import EventIdPart, parse_event_id
+from .event_id_parts import EventIdPart, parse_event_id, parse_row_id
 
 _CONTENTS: tuple[Content, ...] = ("key", "value")
 
 
 def check_event_id(text: str, schemas: SchemaOptions) -> None:
-    """Check an event id and its schemas before a job. Raises BadOption."""
+    """Check an event id of a log and its schemas before a job. Raises BadOption."""
+    parse_event_id(text)
+    check_row_id(text, schemas)
+
+
+def check_row_id(text: str, schemas: SchemaOptions) -> None:
+    """Check an event id of a table in the same way. Raises BadOption."""
     sources = field_sources(text, schemas)
     for content, source in sources.items():
         check_package(source.form)
@@ -51,7 +57,7 @@ def describe_schemas(text: str, schemas: SchemaOptions) -> str | None:
 
 def field_sources(text: str, schemas: SchemaOptions) -> dict[Content, FieldSource]:
     """Return how each content with decoded parts is read. Reads schema files. Raises BadOption."""
-    parts = parse_event_id(text)
+    parts = parse_row_id(text)
     registry = None
     if schemas.schema_registry is not None:
         registry = parse_registry(schemas.schema_registry, schemas.schema_registry_user)

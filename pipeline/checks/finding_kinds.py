@@ -6,8 +6,9 @@ from typing import Literal
 
 from ..bad_option import BadOption
 
-# The subject of a check: a producer's sequences, events, a ledger of sent events, the log itself, consumer groups.
-Check = Literal["sequence", "event", "ledger", "log", "group"]
+# The subject of a check: a producer's sequences, events by id, a ledger of sent events, the log itself, consumer
+# groups, and what another side has of the log.
+Check = Literal["sequence", "event", "ledger", "log", "group", "compare"]
 
 KINDS_OF_CHECKS: dict[Check, tuple[str, ...]] = {
     "sequence": ("gap", "repeat", "regression", "epoch_regression"),
@@ -27,16 +28,20 @@ KINDS_OF_CHECKS: dict[Check, tuple[str, ...]] = {
         *("offset_beyond_end", "unread_records_deleted", "commit_regression", "stalled_commits"),
         *("offset_in_hole", "uncommitted_read"),
     ),
+    "compare": (
+        *("lost", "duplicated", "extra", "changed", "reordered", "late", "no_event_id"),
+        *("pending", "expired"),
+    ),
 }
-ALL_KINDS = tuple(kind for kinds in KINDS_OF_CHECKS.values() for kind in kinds)
+ALL_KINDS = tuple(dict.fromkeys(kind for kinds in KINDS_OF_CHECKS.values() for kind in kinds))
 
 # Kinds that are not faults: an aborted or an open transaction, offsets removed by compaction, messages of an old
-# format, records that other replicas did not get yet, what a consumer may commit, and acknowledged events removed by
-# retention or compaction. A log with only these findings is clean.
+# format, records that other replicas did not get yet or that can still arrive, what a consumer may commit, and
+# acknowledged events removed by retention or compaction. A log with only these findings is clean.
 HARMLESS_KINDS = frozenset(
     {
         *("aborted_transaction", "open_transaction", "compacted_offsets", "old_format", "unreplicated_records"),
-        *("expired", "offset_in_hole", "uncommitted_read"),
+        *("expired", "pending", "offset_in_hole", "uncommitted_read"),
     }
 )
 FAULTS = frozenset(ALL_KINDS) - HARMLESS_KINDS

@@ -1,4 +1,8 @@
-"""The ledger of sent events, written by an application: parquet, JSON lines, or a topic with JSON values."""
+"""The ledger of sent events, written by an application: parquet, JSON lines, or a topic with JSON values.
+
+A sink of the audited topic is no ledger. Compared as one, a row that the sink lacks would be an unknown event, and a
+row that it has twice one event. So a table of other columns without any that only a ledger has is refused.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
-from ..cluster.stored_frames import base_name, content_files, find_store, read_lines, read_parquet
+from ..cluster.stored_files import content_files, find_store
+from ..cluster.stored_frames import base_name, read_lines, read_parquet
 from ..read.log_frame import read_log
 from ..read.object_store import ArrowFiles
 from ..read.store_address import local_path_of
@@ -33,6 +38,9 @@ SENT_KINDS: dict[str, str] = {
 }
 SENT_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in SENT_KINDS.items())
 
+# The columns that a sink does not have.
+_OF_LEDGERS = ("ordinal", "error")
+
 _NUMBERS = [name for name, kind in SENT_KINDS.items() if kind != "string"]
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _ALLOWED = {"string": ("string", "binary", *_WHOLE), "int": _WHOLE, "bigint": _WHOLE}
@@ -42,6 +50,7 @@ _SHAPE = (
     "must be PATH of parquet files, PATH.jsonl of JSON lines, or topic://HOST:PORT/TOPIC;"
     " parquet:PATH and json:PATH set the format"
 )
+_NO_LEDGER = "fauxka compare finds what a sink lost or duplicated of a topic"
 # The length of an invalid line in an error message.
 _SHOWN_CHARACTERS = 80
 
@@ -125,7 +134,7 @@ def read_sent(
 
 def _table_at(spark: SparkSession, place: str) -> DataFrame:
     stored = _stored_files(place)
-    return spark.read.parquet(place) if stored is None else read_parquet(spark, *stored, SENT_KINDS)
+    return spark.read.parquet(place) if stored is None else read_parquet(spark, *stored, tuple(SENT_KINDS))
 
 
 def _text_at(spark: SparkSession, place: str) -> DataFrame:
@@ -165,13 +174,17 @@ def _from_lines(lines: DataFrame) -> DataFrame:
     is_bad = f.col("line.event_id").isNull()
     for name in _NUMBERS:
         is_bad |= f.get_json_object("value", f"$.{name}").isNotNull() & f.col(f"line.{name}").isNull()
-    return parsed.select("line.*", f.when(is_bad, f.col("value")).alias("bad_line"))
+    names = f.json_object_keys("value")
+    is_ledger = f.coalesce(f.arrays_overlap(names, f.lit(list(_OF_LEDGERS))), f.lit(False))
+    other = f.get(f.array_except(names, f.lit(list(SENT_KINDS))), 0)
+    bad_line = f.when(is_bad, f.col("value"))
+    return parsed.select("line.*", bad_line.alias("bad_line"), is_ledger.alias("is_ledger"), other.alias("other"))
 
 
 def _from_table(table: DataFrame, text: str, parts: int) -> DataFrame:
     kinds = dict(table.dtypes)
     if "event_id" not in kinds:
-        raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}")
+        raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}. {_NO_LEDGER}")
     for name, kind in SENT_KINDS.items():
         allowed = (*_ALLOWED[kind], *(_ALLOWED_IN_ARRAYS if name == "event_id" and parts > 1 else ()))
         if name in kinds and kinds[name] not in (*allowed, "void"):
@@ -181,7 +194,14 @@ def _from_table(table: DataFrame, text: str, parts: int) -> DataFrame:
     columns = [
         (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
     ]
-    return table.select(*columns).withColumn("bad_line", f.when(f.col("event_id").isNull(), "event_id is null"))
+    other = next((name for name in kinds if name not in SENT_KINDS), None)
+    return table.select(*columns).withColumns(
+        {
+            "bad_line": f.when(f.col("event_id").isNull(), "event_id is null"),
+            "is_ledger": f.lit(any(name in kinds for name in _OF_LEDGERS)),
+            "other": f.lit(other).cast("string"),
+        }
+    )
 
 
 def _with_array_ids(lines: DataFrame, parts: int) -> DataFrame:
@@ -209,11 +229,18 @@ def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataF
         f.min("bad_line").alias("bad_line"),
         f.collect_set("topic").alias("topics"),
         f.max(f.col("topic").isNull()).alias("has_line_without_topic"),
+        f.max("is_ledger").alias("is_ledger"),
+        f.min("other").alias("other"),
     ).first()
     assert found is not None, "an aggregate returns one row"
     if found["bad_line"] is not None:
         raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}")
-    sent = lines.drop("bad_line")
+    if found["other"] is not None and not found["is_ledger"]:
+        raise BadOption(
+            f"sent: {text} has neither ordinal nor error, and has {found['other']}: it is no ledger. {_NO_LEDGER};"
+            " a ledger with columns of its own needs error, which is null for an acknowledged event"
+        )
+    sent = lines.drop("bad_line", "is_ledger", "other")
     if topics is None:
         return sent if found["topics"] else sent.drop("topic")
     if found["has_line_without_topic"] and topics.only_name is None:

@@ -24,6 +24,9 @@ _HEAP_IS_FULL = "java.lang.OutOfMemoryError"
 _HEAP_ADVICE = "Spark ran out of memory; set -c spark.driver.memory=2g, or spark.executor.memory on a cluster"
 
 
+# Loggers of pyspark 4 that write each failed query to standard error, as JSON with a stack trace.
+_QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
 # The exit code of a command that a signal has ended, as shells report it, is this plus the signal's number.
 _SIGNAL_EXIT = 128
 
@@ -78,6 +81,9 @@ def _standard_error_in(log: IO[bytes]) -> Generator[None, None, None]:
 @contextmanager
 def _logging_into(file: str) -> Generator[None, None, None]:
     """Write log records to a file within the block; py4j logs the traceback of every error that it raises."""
+    for name in _QUERY_LOGGERS:
+        # The command reports the failure itself.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     handler = logging.FileHandler(file)
     logging.getLogger().addHandler(handler)
     try:

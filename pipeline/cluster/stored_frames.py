@@ -2,8 +2,6 @@
 
 - A written folder has one object for each partition of the frame, named by its number, and the marker _SUCCESS behind
   them. An object appears whole, so a repeated task replaces its object by one with the same rows.
-- Readers of parquet ignore names that begin with _ or a dot, and the markers of folders that Hadoop writes. So does
-  this module. A name that is a part of the path or pattern itself is read.
 - A folder name such as topic=orders is a column of the parquet files in it, as Spark and Hive write them.
 """
 
@@ -12,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain, zip_longest
+from itertools import chain
 from tempfile import NamedTemporaryFile
 from typing import Protocol, cast
 from urllib.parse import unquote
@@ -27,15 +25,10 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from ..bad_option import BadOption
 from ..decode.arrow_types import arrow
-from ..read.file_store import FileEntry
 from ..read.object_store import ArrowFiles
-from ..read.store_address import has_known_scheme
-from ..read.stores import store_of
 from ..read.worker_process import freeze_imported_objects
 
 MARKER = "_SUCCESS"
-# Hadoop's name for an empty object that stands for a folder.
-_FOLDER_MARKER = "_$folder$"
 # Hive's, for a column that is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -44,32 +37,6 @@ _FILE_SCHEMA = "file string"
 _LINE_SCHEMA = "value string"
 # The bytes of a text that a task has in memory.
 _TEXT_BYTES = 8 * 1024 * 1024
-
-
-def find_store(name: str, path: str) -> tuple[ArrowFiles, str] | None:
-    """Return the object store of a URI and the URI without parameters. name: of the option.
-
-    None for a path that Spark reads and writes by itself: on this machine, in HDFS, or of another scheme, for which the
-    user has given Spark the jars. Raises BadOption.
-    """
-    if not has_known_scheme(path):
-        return None
-    store, place = store_of(name, path)
-    return (store, place) if isinstance(store, ArrowFiles) and store.address.scheme != "hdfs" else None
-
-
-def content_files(store: ArrowFiles, place: str) -> dict[str, FileEntry]:
-    """Return the files with content at a URI or pattern. Raises OSError."""
-    listing = store.list_files(place)
-    return {path: file for path, file in listing.files_below_roots().items() if not _is_hidden(place, path)}
-
-
-def _is_hidden(place: str, path: str) -> bool:
-    """Whether readers ignore a file. place: the path or pattern that it was found by."""
-    given = place.split("/")
-    names = path.split("/")
-    found = [name for name, pattern in zip_longest(names, given) if name != pattern and (pattern or "*")[0] not in "_."]
-    return names[-1].endswith(_FOLDER_MARKER) or any(name.startswith(("_", ".")) for name in found)
 
 
 def check_new(name: str, store: ArrowFiles, place: str, reason: str) -> None:
@@ -149,8 +116,10 @@ def _write_file(name: str, store: ArrowFiles, path: str, schema: pa.Schema, batc
     return path
 
 
-def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wanted: Iterable[str]) -> DataFrame:
-    """Return the wanted columns of parquet files, or all if the first of wanted is missing. Raises OSError.
+def read_parquet(
+    spark: SparkSession, store: ArrowFiles, files: list[str], wanted: Sequence[str] | None = None
+) -> DataFrame:
+    """Return the wanted columns of parquet files; all by default, or if the first of wanted is missing. Raises OSError.
 
     Each file is read by one task. The first file has the columns of all.
     """
@@ -158,8 +127,8 @@ def read_parquet(spark: SparkSession, store: ArrowFiles, files: list[str], wante
         schema = _parquet_file(file).schema_arrow
     folders = _folder_columns(files)
     every = [*schema.names, *(name for name in folders if name not in schema.names)]
-    names = [name for name in wanted if name in every]
-    names = names if next(iter(wanted)) in names else every
+    names = [name for name in wanted or () if name in every]
+    names = names if wanted and wanted[0] in names else every
     stored = [name for name in names if name in schema.names]
     added = [name for name in names if name not in schema.names]
     kinds = from_arrow_schema(_with_fields(_selected(schema, stored), {name: folders[name] for name in added}))

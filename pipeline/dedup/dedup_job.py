@@ -26,7 +26,8 @@ from ..checks.event_id import decode_problem, event_id_column, is_empty_id
 from ..checks.event_id_parts import parse_event_id, text_of_parts
 from ..checks.event_id_schemas import describe_schemas
 from ..cluster.spark_session import has_data_sources
-from ..cluster.stored_frames import check_new, find_store, write_parquet
+from ..cluster.stored_files import find_store
+from ..cluster.stored_frames import check_new, write_parquet
 from ..read.log_frame import read_log
 from ..read.log_identity import identity_of
 from ..read.object_store import ArrowFiles

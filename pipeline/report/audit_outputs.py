@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame
 from ...storage.file_systems.own_folder import replace_file
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
-from ..cluster.stored_frames import check_new, find_store, write_parquet
+from ..cluster.stored_files import find_store
+from ..cluster.stored_frames import check_new, write_parquet
 from ..read.file_store import LocalFiles
 from ..read.object_store import ArrowFiles
 from ..read.stores import store_of

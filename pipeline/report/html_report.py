@@ -1,4 +1,4 @@
-"""The result of an audit as one self-contained HTML page: verdict, counts, examples and three pictures.
+"""The result of an audit or a comparison as one self-contained HTML page: verdict, counts, examples and three pictures.
 
 The input is the JSON of an audit (summary.py), with the rows of report_pictures.py under "pictures". All text is
 escaped, because it can come from a log.
@@ -11,10 +11,13 @@ from html import escape
 from typing import cast
 
 from .report_svg import Bar, Mark, bars, timeline
+from .summary import command_of, title_of
 
 Json = Mapping[str, object]
 
-_COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings", "known", "new"})
+_COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings", "known", "new"}) | {
+    *("left", "right", "arrived"),
+}
 # The rows of the table of audited offsets.
 _PLACES_MAX = 100
 
@@ -31,27 +34,49 @@ def report_page(summary: Json) -> str:
     """Return the HTML page. summary: from Summary.as_json."""
     verdict = _text(summary, "verdict")
     heading = f'<span class="{escape(verdict)}">{escape(verdict)}</span>'
+    other = cast("str | None", summary.get("other"))
     pictures = cast(Json, summary.get("pictures") or {})
     parts = [
-        f"<h1>Audit of {escape(_text(summary, 'log'))}: {heading}</h1>",
+        f"<h1>{escape(title_of(_text(summary, 'log'), other))}: {heading}</h1>",
         *_range(summary),
         *(f"<p>Note: {escape(str(note))}</p>" for note in cast(Sequence[object], summary.get("notes") or ())),
         "<h2>Topics</h2>",
-        _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics")),
+        _topics(summary),
         *_lateness(summary),
         "<h2>Findings</h2>",
         _findings(summary),
+        *(_pictures_of_comparison(pictures) if _is_comparison(summary) else _pictures_of_audit(pictures)),
+        "<h2>First examples</h2>",
+        *(_examples(group) for group in _rows(summary, "groups")),
+    ]
+    head = f'<meta charset="utf-8"><title>fauxka {command_of(other)}: {escape(verdict)}</title><style>{_STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _is_comparison(summary: Json) -> bool:
+    return summary.get("other") is not None
+
+
+def _topics(summary: Json) -> str:
+    if _is_comparison(summary):
+        return _table(("topic", "left", "right", "arrived"), _rows(summary, "compared"))
+    return _table(("topic", "partitions", "batches", "records", "bytes", "producers"), _rows(summary, "topics"))
+
+
+def _pictures_of_audit(pictures: Json) -> list[str]:
+    return [
         "<h2>Copies over time, by cause</h2>",
         bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event has copies."),
         "<h2>Gaps, by partition</h2>",
         timeline([_gap(row) for row in _rows(pictures, "gaps")], "offset") or _none("No sequences are missing."),
         "<h2>Producers, over time</h2>",
         timeline([_span(row) for row in _rows(pictures, "producers")], "time") or _none("No producer has an id."),
-        "<h2>First examples</h2>",
-        *(_examples(group) for group in _rows(summary, "groups")),
     ]
-    head = f'<meta charset="utf-8"><title>fauxka audit: {escape(verdict)}</title><style>{_STYLE}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+
+
+def _pictures_of_comparison(pictures: Json) -> list[str]:
+    drawn = bars([_bar(row) for row in _rows(pictures, "kinds")])
+    return ["<h2>Findings over time, by kind</h2>", drawn or _none("No finding has a time.")]
 
 
 def _range(summary: Json) -> list[str]:

@@ -1,4 +1,6 @@
-"""The result of an audit as JUnit XML, as CI systems read it: a test suite for each topic, a test case for each kind.
+"""The result of an audit or a comparison as JUnit XML, as CI systems read it.
+
+There is a test suite for each topic, and a test case for each kind.
 
 A test case fails if it has new findings of a kind that makes the audit fail. It is skipped if all its findings are
 known. Findings of other kinds are in the output of a test case that passes.
@@ -25,8 +27,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def junit_xml(summary: Summary, kinds: Iterable[TopicKind]) -> str:
     """Return the XML. kinds: from kinds_by_topic, of the same audit."""
     found = {(kind.topic or _NO_TOPIC, kind.check, kind.kind): kind for kind in kinds}
-    topics = sorted({topic.topic for topic in summary.topics} | {topic for topic, _, _ in found})
-    root = ElementTree.Element("testsuites", name="fauxka audit")
+    topics = sorted(set(summary.topic_names) | {topic for topic, _, _ in found})
+    root = ElementTree.Element("testsuites", name=f"fauxka {summary.command}")
     for topic in topics:
         _add_suite(root, topic, summary, found)
     _set_totals(root, list(root))
@@ -52,6 +54,8 @@ def _add_suite(
 
 def _properties(topic: str, summary: Summary) -> Iterable[tuple[str, str]]:
     yield "log", summary.log
+    if summary.other is not None:
+        yield "other side", summary.other
     for partition, end in summary.range.ends.get(topic, {}).items():
         yield f"offsets of partition {partition}", f"{summary.range.starts[topic][partition]} to {end}"
 
@@ -63,7 +67,7 @@ def _add_result(case: ElementTree.Element, kind: TopicKind | None, summary: Summ
     words = f"{kind.findings:,} {kind.kind.replace('_', ' ')}"
     if summary.baseline is not None:
         words += f", {kind.known:,} known, {new:,} new"
-    lines = "\n".join([words, *(example_text(example) for example in kind.examples)])
+    lines = "\n".join([words, *(example_text(example, summary.id_word) for example in kind.examples)])
     is_failing = kind.kind in summary.failing_kinds
     if is_failing and new:
         ElementTree.SubElement(case, "failure", message=_text(words), type=kind.kind).text = _text(lines)

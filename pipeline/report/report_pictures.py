@@ -37,8 +37,16 @@ def pictures_of(findings: DataFrame, batches: DataFrame) -> dict[str, Rows]:
 
 def copies_over_time(findings: DataFrame) -> Rows:
     """Return the number of further copies by cause in each of BARS_MAX intervals of time."""
-    copies = findings.where((f.col("kind") == "duplicate") & f.col("timestamp").isNotNull())
-    timed = copies.withColumn("at_ms", f.unix_millis("timestamp"))
+    return _over_time(findings.where(f.col("kind") == "duplicate"))
+
+
+def kinds_over_time(findings: DataFrame) -> Rows:
+    """Return the number of records of findings by kind in each of BARS_MAX intervals of time."""
+    return _over_time(findings.withColumn("cause", f.col("kind")))
+
+
+def _over_time(findings: DataFrame) -> Rows:
+    timed = findings.where(f.col("timestamp").isNotNull()).withColumn("at_ms", f.unix_millis("timestamp"))
     ends = timed.agg(f.min("at_ms").alias("first"), f.max("at_ms").alias("last")).first()
     if ends is None or ends["first"] is None:
         return []

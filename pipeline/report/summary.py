@@ -1,4 +1,4 @@
-"""The summary of an audit as plain data. This module does not use Spark."""
+"""The summary of an audit or of a comparison as plain data. This module does not use Spark."""
 
 from __future__ import annotations
 
@@ -49,6 +49,16 @@ class TopicLateness:
     median_ms: int
     p99_ms: int
     max_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTopic:
+    """A topic of a comparison. left, right: the records of each side. arrived: the ids that both sides have."""
+
+    topic: str
+    left: int
+    right: int
+    arrived: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +136,15 @@ class AuditedOffsets:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The result of an audit.
+    """The result of an audit, or of a comparison of log with another side.
 
-    checks: the performed ones. events: empty without an event id. pictures: rows of report_pictures.py for --html.
-    notes: lines about the audit itself, such as offsets that were deleted before it. fail_on: the kinds that make it
-    fail; None: all faults. findings: identities, for the baseline of a later audit; findings_left_off: how many more
-    there are. log_topics: the ids of the audited topics. check_names: of the performed checks, as in the findings.
+    other, compared: the other side and the topics of a comparison; null and empty for an audit. checks: the performed
+    ones. events: empty without an event id. pictures: rows of report_pictures.py for --html. notes: lines about the
+    audit itself, such as offsets that were deleted before it. fail_on: the kinds that make it fail; None: all faults.
+    findings: identities, for the baseline of a later audit; findings_left_off: how many more there are. log_topics: the
+    ids of the audited topics. check_names: of the performed checks, as in the findings.
     repeated_requests, waited_seconds: of the requests to an object store that were sent again. deleted: the files that
-    were deleted during the audit.
-    lateness: empty without an event time.
+    were deleted during the audit. lateness: empty without an event time. id_word: what event_id of a finding is.
     """
 
     log: str
@@ -155,6 +165,24 @@ class Summary:
     waited_seconds: float = 0.0
     deleted: tuple[DeletedFiles, ...] = ()
     lateness: tuple[TopicLateness, ...] = ()
+    id_word: str = "event"
+    other: str | None = None
+    compared: tuple[ComparedTopic, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The name of the command."""
+        return command_of(self.other)
+
+    @property
+    def title(self) -> str:
+        """What was audited or compared."""
+        return title_of(self.log, self.other)
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        """The names of the topics that were read."""
+        return (*(one.topic for one in self.topics), *(one.topic for one in self.compared))
 
     @property
     def failing_kinds(self) -> frozenset[str]:
@@ -177,4 +205,15 @@ class Summary:
 
     def as_json(self) -> dict[str, object]:
         """Return the content of the JSON file: all fields, the verdict `clean` or `findings`, and whether it failed."""
-        return {"verdict": "clean" if self.is_clean else "findings", "is_failed": self.is_failed, **asdict(self)}
+        verdict = "clean" if self.is_clean else "findings"
+        return {"verdict": verdict, "is_failed": self.is_failed, **asdict(self)}
+
+
+def command_of(other: str | None) -> str:
+    """Return the name of the command of a result. other: the other side of a comparison; None for an audit."""
+    return "audit" if other is None else "compare"
+
+
+def title_of(log: str, other: str | None) -> str:
+    """Return what a result is of."""
+    return f"Audit of {log}" if other is None else f"Comparison of {log} with {other}"

@@ -1,4 +1,4 @@
-"""The verdict of an audit as text for a terminal: totals by topic, a table of findings, and the first examples."""
+"""The verdict of an audit or a comparison as text for a terminal: totals, a table of findings, first examples."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ def verdict_text(summary: Summary) -> str:
     faults = [group for group in summary.groups if group.is_fault]
     has_known = summary.baseline is not None
     harmless = [group for group in summary.groups if not group.is_fault]
-    lines = [f"Audit of {summary.log}: {', '.join(summary.checks)}", *_range(summary.range), *_notes(summary)]
+    lines = [f"{summary.title}: {', '.join(summary.checks)}", *_range(summary.range), *_notes(summary)]
     lines += _totals(summary)
+    word = summary.id_word
     if faults:
-        lines += ["", *_table(faults, has_known), *_examples(faults)]
+        lines += ["", *_table(faults, has_known), *_examples(faults, word)]
     if harmless:
-        lines += ["", "Findings that are not faults:", *_table(harmless, has_known), *_examples(harmless)]
+        lines += ["", "Findings that are not faults:", *_table(harmless, has_known), *_examples(harmless, word)]
     return "\n".join([*lines, "", last_line(summary)])
 
 
@@ -59,6 +60,9 @@ def _totals(summary: Summary) -> list[str]:
             lines.append(f"    {_events(events[topic.topic])}")
         if topic.topic in lateness:
             lines.append(f"    {_lateness(lateness[topic.topic])}")
+    for compared in summary.compared:
+        sides = f"{_many(compared.left, 'record')} on the left side, {_number(compared.right)} on the right side"
+        lines.append(f"  {compared.topic}: {sides}, {_number(compared.arrived)} arrived")
     return lines or ["  no records"]
 
 
@@ -87,7 +91,7 @@ def last_line(summary: Summary) -> str:
     failing = [group for group in summary.groups if summary.fails(group)]
     told = faults if summary.fail_on is None else [group for group in summary.groups if group in (*faults, *failing)]
     if not told:
-        return f"Verdict: clean{'' if summary.topics else ', but there are no records'}{gone}"
+        return f"Verdict: clean{'' if summary.topic_names else ', but there are no records'}{gone}"
     words = f"Verdict: {_many(sum(group.findings for group in told), 'finding')}"
     if summary.baseline is not None:
         words += (
@@ -127,7 +131,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([*words, *numbers]).rstrip()
 
 
-def _examples(groups: Sequence[FindingGroup]) -> list[str]:
+def _examples(groups: Sequence[FindingGroup], id_word: str) -> list[str]:
     lines: list[str] = []
     for group in groups:
         # A user has seen the known ones.
@@ -139,18 +143,18 @@ def _examples(groups: Sequence[FindingGroup]) -> list[str]:
             which = "all new ones" if is_all else f"the first {len(shown)} of {_number(group.new)} new ones"
         else:
             which = "all" if is_all else f"the first {len(shown)}"
-        lines += ["", f"{_name(group)}, {which}:", *(f"  {example_text(example)}" for example in shown)]
+        lines += ["", f"{_name(group)}, {which}:", *(f"  {example_text(example, id_word)}" for example in shown)]
     return lines
 
 
-def example_text(example: Example) -> str:
-    """Return the place, the event or the group, and the detail of a finding as one line."""
+def example_text(example: Example, id_word: str = "event") -> str:
+    """Return the place, the event or the group, and the detail of a finding as one line. id_word: what event_id is."""
     place = example.topic or "unknown place"
     if example.partition is not None:
         place += f"-{example.partition}"
     if example.offset is not None:
         place += f" offset {example.offset}"
-    event = "" if example.event_id is None else f" event {example.event_id}"
+    event = "" if example.event_id is None else f" {id_word} {example.event_id}"
     group = "" if example.group_id is None else f" group {example.group_id}"
     return _printable(f"{place}{event}{group}: {example.detail}")
 

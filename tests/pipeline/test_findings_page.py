@@ -9,8 +9,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = set(re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "findings.md").read_text()))
 
 
-def text_of(module: str) -> str:
-    return (ROOT / "pipeline" / "checks" / f"{module}.py").read_text()
+def text_of(module: str, folder: str = "checks") -> str:
+    return (ROOT / "pipeline" / folder / f"{module}.py").read_text()
 
 
 def test_the_page_names_every_column() -> None:
@@ -37,7 +37,8 @@ def test_the_list_of_kinds_is_that_of_the_tables() -> None:
     for check in ("sequence", "log"):
         of_check = set(re.findall(rf"^\| {check} \| `(\w+)`", page, re.MULTILINE))
         assert of_check == set(KINDS_OF_CHECKS[check])
-    assert set(KINDS_OF_CHECKS["ledger"]) <= tables
+    for check in ("ledger", "compare"):
+        assert set(KINDS_OF_CHECKS[check]) <= tables
 
 
 def test_the_page_names_every_cause() -> None:
@@ -46,3 +47,14 @@ def test_the_page_names_every_cause() -> None:
 
     assert {"sent_again", "wrong_crc"} <= causes
     assert causes - PAGE == set()
+
+
+def test_the_page_names_every_cause_of_a_comparison() -> None:
+    names = re.findall(r"^[A-Z_, ]+ = (.*)$", text_of("verdicts", "compare"), re.MULTILINE)
+    causes = {name for line in names for name in re.findall(r'"(\w+)"', line)}
+    causes |= set(
+        re.findall(r'"(\w+_\w+)"', text_of("copies", "compare").partition("def _cause")[2].partition("def ")[0])
+    )
+
+    assert {"retention", "beyond_end", "written_twice"} <= causes
+    assert causes - PAGE - {"compare"} == set()

@@ -80,6 +80,8 @@ def test_each_topic_is_a_suite_and_each_kind_of_a_performed_check_a_case() -> No
     assert set(ALL_KINDS) - set(names) == {
         *("lost", "ambiguous_success", "offset_differs", "unknown_event", "reordered", "expired"),
         *KINDS_OF_CHECKS["group"],
+        # Of a comparison.
+        *("duplicated", "extra", "changed", "pending"),
     }
     assert case_of(root, "gap").get("classname") == "orders.sequence"
     assert root.get("failures") == "1"

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from fauxka.pipeline.report.summary import (
     AuditedOffsets,
+    ComparedTopic,
     Comparison,
     EventTotals,
     Example,
@@ -173,3 +174,15 @@ def test_an_example_is_one_line_that_no_terminal_obeys() -> None:
     text = example_text(replace(example(3, "again"), event_id="a\n\nVerdict: clean\x1b[2J заказ"))
 
     assert text == "orders-0 offset 3 event a\\n\\nVerdict: clean\\x1b[2J заказ: again"
+
+
+def test_a_comparison_has_both_sides_of_each_topic() -> None:
+    topics = (ComparedTopic("orders", 1200, 1, 0),)
+    summary = Summary("topic://a:9092/orders", ("by offsets",), (), (), other="./sink", compared=topics)
+
+    assert verdict_text(summary).splitlines() == [
+        "Comparison of topic://a:9092/orders with ./sink: by offsets",
+        "  orders: 1,200 records on the left side, 1 on the right side, 0 arrived",
+        "",
+        "Verdict: clean",
+    ]

@@ -22,7 +22,8 @@ from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.audit_job import AuditRequest, audit
 from fauxka.pipeline.checks.sent_ledger import check_sent, read_sent
 from fauxka.pipeline.cluster.spark_session import register
-from fauxka.pipeline.cluster.stored_frames import MARKER, content_files, find_store
+from fauxka.pipeline.cluster.stored_files import content_files, find_store
+from fauxka.pipeline.cluster.stored_frames import MARKER
 from fauxka.pipeline.dedup.dedup_job import DedupCounts, DedupJob, follow, run_batch, start_stream
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.records import BatchOptions, Record

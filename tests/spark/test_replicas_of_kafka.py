@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -41,9 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
-def append(address: object, count: int, nodes: tuple[int, ...] = NODES) -> None:
+def append(address: Callable[[int], str], count: int, nodes: tuple[int, ...] = NODES) -> None:
     """Append batches at the leader, whichever node that is."""
-    assert callable(address)
     deadline = time.monotonic() + SECONDS_MAX
     left = count
     while left:

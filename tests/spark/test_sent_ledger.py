@@ -43,7 +43,8 @@ def test_json_lines_of_any_name(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_parquet_with_columns_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "sent")
-    rows = spark.createDataFrame([(1, 0, 7, True)], "event_id bigint, partition smallint, offset int, mine boolean")
+    schema = "event_id bigint, partition smallint, offset int, error string, mine boolean"
+    rows = spark.createDataFrame([(1, 0, 7, None, True)], schema)
     rows.write.parquet(path)
 
     sent = read_sent(spark, path)
@@ -61,6 +62,33 @@ def test_a_topic_with_json_values(spark: SparkSession) -> None:
         sent = read_sent(spark, f"topic://{broker.bootstrap_servers}/ledger")
 
         assert sent.orderBy("event_id").collect() == SENT
+
+
+SINK = "event_id string, topic string, partition int, offset bigint, amount int"
+
+
+def test_a_sink_in_parquet_is_no_ledger(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "sink")
+    spark.createDataFrame([("a", "t", 0, 7, 3)], SINK).write.parquet(path)
+
+    with pytest.raises(BadOption) as raised:
+        read_sent(spark, path)
+
+    words = "has neither ordinal nor error, and has amount: it is no ledger. fauxka compare finds what a sink lost"
+    assert str(raised.value).startswith(f"sent: {path} {words}")
+
+
+def test_a_sink_in_json_lines_is_no_ledger(spark: SparkSession, tmp_path: Path) -> None:
+    text = ledger_file(tmp_path, '{"event_id": "a", "offset": 7, "amount": 3}\n{"event_id": "b", "amount": null}\n')
+
+    with pytest.raises(BadOption, match=r"and has amount: it is no ledger\. fauxka compare finds "):
+        read_sent(spark, text)
+
+
+def test_lines_of_a_ledger_may_omit_what_no_event_has(spark: SparkSession, tmp_path: Path) -> None:
+    sent = read_sent(spark, ledger_file(tmp_path, '{"event_id": "a"}\n{"event_id": "b", "offset": 7}\n'))
+
+    assert sorted(row["event_id"] for row in sent.collect()) == ["a", "b"]
 
 
 ARRAYS = """\

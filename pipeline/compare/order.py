@@ -1,0 +1,32 @@
+"""Records that arrived behind a later one of the same key."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as f
+
+
+def with_overtaker(rows: DataFrame) -> DataFrame:
+    """Add overtaker: the latest record of the left side that is in front of this one on the right side; null if none.
+
+    Compared are records that both sides have, of the same key, and in one partition on each side.
+    overtaker: a struct of the position and the offset on the left side, and the position on the right side.
+    """
+    has_order = (
+        f.col("left.key_hash").isNotNull() & f.col("left.position").isNotNull() & f.col("right.position").isNotNull()
+    )
+    # Records without an order form a group each, so that no task gets all of them.
+    group = f.when(~has_order, f.col("id"))
+    window = Window.partitionBy("topic", "left.key_hash", "left.partition", "right.partition", group)
+    in_front = window.orderBy("right.position").rowsBetween(Window.unboundedPreceding, -1)
+    place = f.struct(
+        f.col("left.position").alias("position"),
+        f.col("left.offset").alias("offset"),
+        f.col("right.position").alias("right_position"),
+    )
+    latest = f.max(place).over(in_front)
+    return (
+        rows.withColumn("latest", latest)
+        .withColumn("overtaker", f.when(f.col("latest.position") > f.col("left.position"), f.col("latest")))
+        .drop("latest")
+    )

@@ -1,0 +1,123 @@
+"""The rows of a side: the records of a log without markers, damaged batches and aborted transactions, or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from ...client.errors import BrokerError
+from ...storage.log_files import PartitionName
+from ..bad_option import BadOption
+from ..checks.audit_job import with_bounded_splits
+from ..checks.audited_range import AuditedRange, find_range
+from ..checks.decoded_fields import with_decoded_fields
+from ..checks.log_bounds import LogBounds
+from ..checks.log_order import BATCH_COLUMNS_READ
+from ..checks.log_state import read_state
+from ..checks.log_views import read_view
+from ..checks.observed_batches import has_aborts
+from ..checks.transaction_spans import aborted_batches
+from ..cluster.spark_errors import failure_reason
+from ..cluster.stored_files import content_files, find_store
+from ..cluster.stored_frames import read_parquet
+from ..decode.views import columns_of
+from ..read.log_splits import open_log
+from ..read.options import parse_options
+from ..schemas.schema_options import SchemaOptions
+from .sides import PARQUET, LogSide, Side, TableSide
+
+_UNCOMMITTED = {"isolationLevel": "read_uncommitted"}
+# The columns that identify the batch of a record.
+_BATCH = ["topic", "partition", "batch_base_offset"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedLog:
+    """A log with a fixed end. options: of the data source. size: in bytes, approximately.
+
+    ends: the end of each partition; first_open: the first offset of its earliest open transaction, where reading ends.
+    """
+
+    options: Mapping[str, str]
+    audited: AuditedRange
+    bounds: tuple[LogBounds, ...]
+    size: int
+    ends: Mapping[PartitionName, int]
+    first_open: Mapping[PartitionName, int]
+
+
+def open_side(side: LogSide, topics: Collection[str] | None = None) -> OpenedLog:
+    """Return a log with the present end of each partition. topics: default: all of the side. Raises BadOption."""
+    options = dict(side.options) if topics is None else {**side.options, "topics": ",".join(sorted(topics))}
+    try:
+        parsed = parse_options(options)
+        first_open = open_log(parsed).open_transaction_offsets()
+        audited = find_range(open_log(parsed), parsed)
+        if not audited.ends:
+            raise BadOption(f"{side.place} has no topics to read")
+        chosen, size = with_bounded_splits(audited.reading_options(options))
+        bounds = tuple(read_state(options).bounds)
+        # Later than the end of reading, so that no record is taken for one behind the end of the log.
+        _, ends = open_log(parse_options({**options, **_UNCOMMITTED})).whole_range()
+    except (BadOption, BrokerError) as error:
+        raise BadOption(f"{side.name}: {error}") from error
+    except OSError as error:
+        raise BadOption(f"{side.name}: {error.filename or side.place} cannot be read: {error.strerror}") from error
+    return OpenedLog(chosen, audited, bounds, size, ends, first_open)
+
+
+def read_rows(spark: SparkSession, side: Side, opened: OpenedLog | None, schemas: SchemaOptions) -> DataFrame:
+    """Return the rows of a side. opened: of a log. schemas: of the decoded parts of its event id. Raises BadOption."""
+    if isinstance(side, TableSide):
+        rows = _read_table(spark, side)
+    else:
+        assert opened is not None, "a log is opened before it is read"
+        rows = _read_log(spark, opened)
+    event_id = side.columns.event_id
+    return rows if event_id is None else with_decoded_fields(rows, event_id, schemas)
+
+
+def read_aborted_rows(spark: SparkSession, opened: OpenedLog) -> DataFrame | None:
+    """Return the records of aborted transactions of a log; None if it has no such transaction. Reads the log again."""
+    options = {**opened.options, **_UNCOMMITTED}
+    batches = read_view(spark, options, "batches", BATCH_COLUMNS_READ)
+    if not _has_aborts(batches):
+        return None
+    records = read_view(spark, options, "records", [column.name for column in columns_of("records")])
+    return _without_faults(records).join(aborted_batches(batches), _BATCH, "left_semi")
+
+
+def _read_log(spark: SparkSession, opened: OpenedLog) -> DataFrame:
+    records = read_view(spark, opened.options, "records", [column.name for column in columns_of("records")])
+    rows = _without_faults(records)
+    if "path" not in opened.options:
+        return rows
+    # A folder without transaction indexes does not say which of its transactions were aborted.
+    batches = read_view(spark, opened.options, "batches", BATCH_COLUMNS_READ)
+    return rows.join(aborted_batches(batches), _BATCH, "left_anti") if _has_aborts(batches) else rows
+
+
+def _without_faults(records: DataFrame) -> DataFrame:
+    return records.where(~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull())
+
+
+def _has_aborts(batches: DataFrame) -> bool:
+    found = batches.agg(has_aborts().alias("has_aborts")).first()
+    return found is not None and found["has_aborts"]
+
+
+def _read_table(spark: SparkSession, side: TableSide) -> DataFrame:
+    try:
+        stored = find_store(side.name, side.path) if side.path is not None and side.format == PARQUET else None
+        if stored is None:
+            return spark.read.format(side.format).options(**side.options).load(side.path)
+        store, place = stored
+        return read_parquet(spark, store, sorted(content_files(store, place)))
+    except PySparkException as error:
+        raise BadOption(f"{side.name}: {side.place} cannot be read: {failure_reason(error)}") from error
+    except OSError as error:
+        raise BadOption(f"{side.name}: {error.filename} cannot be read: {error.strerror}") from error

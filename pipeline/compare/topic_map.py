@@ -1,0 +1,67 @@
+"""The option --topic-map: which topic of the right side has the records of a topic of the left side.
+
+A rule is LEFT=RIGHT, or has one * on each side, which stands for the same text: *=source.* for a MirrorMaker 2 with its
+default names. The first rule that matches applies, and a topic without a rule keeps its name. This module does not use
+Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..bad_option import BadOption
+
+_STAR = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRule:
+    """A rule of the option. Each side is a text in front of the star and one behind it; without a star only the first.
+
+    has_star: whether the sides have a star.
+    """
+
+    left: tuple[str, str]
+    right: tuple[str, str]
+    has_star: bool
+
+    def left_of(self, topic: str) -> str | None:
+        """Return the topic of the left side for one of the right side; None if the rule does not match."""
+        before, behind = self.right
+        if not self.has_star:
+            return self.left[0] if topic == before else None
+        is_match = topic.startswith(before) and topic.endswith(behind) and len(topic) > len(before) + len(behind)
+        if not is_match:
+            return None
+        return self.left[0] + topic[len(before) : len(topic) - len(behind)] + self.left[1]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicMap:
+    """The rules of --topic-map, in order."""
+
+    rules: tuple[TopicRule, ...] = ()
+
+    def left_of(self, topic: str) -> str:
+        """Return the topic of the left side for a topic of the right side."""
+        found = (rule.left_of(topic) for rule in self.rules)
+        return next((name for name in found if name is not None), topic)
+
+
+def parse_topic_map(texts: Sequence[str]) -> TopicMap:
+    """Return the rules. texts: one rule each. Raises BadOption."""
+    return TopicMap(tuple(_parse_rule(text) for text in texts))
+
+
+def _parse_rule(text: str) -> TopicRule:
+    left, separator, right = text.partition("=")
+    stars = (left.count(_STAR), right.count(_STAR))
+    if not separator or not left or not right or stars not in ((0, 0), (1, 1)):
+        raise BadOption(f"topic-map: must be LEFT=RIGHT, each with one * or none, such as *=source.*, not {text}")
+    return TopicRule(_parts(left), _parts(right), has_star=stars == (1, 1))
+
+
+def _parts(pattern: str) -> tuple[str, str]:
+    before, _, behind = pattern.partition(_STAR)
+    return before, behind

@@ -1,0 +1,137 @@
+"""The options of a comparison: the sides, the rules of topics, offset columns and durations."""
+
+from pathlib import Path
+
+import pytest
+
+from fauxka.pipeline.bad_option import BadOption
+from fauxka.pipeline.compare.matching import parse_duration, parse_offset_columns
+from fauxka.pipeline.compare.sides import Columns, LogSide, SideArguments, TableSide, parse_side
+from fauxka.pipeline.compare.topic_map import TopicMap, parse_topic_map
+
+from .logs_on_disk import batches, write_segment
+
+COMPARE = Path(__file__).parents[2] / "pipeline" / "compare"
+
+
+def test_a_star_stands_for_the_same_text_on_both_sides() -> None:
+    mirrored = parse_topic_map(["*=primary.*"])
+
+    assert mirrored.left_of("primary.orders") == "orders"
+    assert mirrored.left_of("primary.") == "primary."
+    assert mirrored.left_of("orders") == "orders"
+
+
+def test_the_first_rule_that_matches_applies() -> None:
+    rules = parse_topic_map(["orders=bought", "*-v1=*-v2"])
+
+    assert [rules.left_of(name) for name in ("bought", "a-v2", "-v2", "other")] == ["orders", "a-v1", "-v2", "other"]
+
+
+def test_topics_without_rules_keep_their_names() -> None:
+    assert TopicMap().left_of("orders") == "orders"
+
+
+@pytest.mark.parametrize("text", ["", "orders", "=x", "x=", "*=x", "x=*", "**=**", "*=a*b*"])
+def test_another_rule_is_refused(text: str) -> None:
+    with pytest.raises(BadOption, match=r"topic-map: must be LEFT=RIGHT, each with one \* or none"):
+        parse_topic_map([text])
+
+
+@pytest.mark.parametrize(("text", "ms"), [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000)])
+def test_durations(text: str, ms: int) -> None:
+    assert parse_duration("late-after", text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "5", "h", "-1s", "1.5h", "2026-01-31T12:00:00Z"])
+def test_no_duration(text: str) -> None:
+    with pytest.raises(BadOption, match="late-after: must be a duration such as 500ms"):
+        parse_duration("late-after", text)
+
+
+def test_offset_columns_are_two_or_three() -> None:
+    assert parse_offset_columns("offset-columns", "p, o") == ("p", "o")
+    assert parse_offset_columns("offset-columns", "t,p,o") == ("t", "p", "o")
+    for text in ("", "o", "t,p,o,x", "t,,o"):
+        with pytest.raises(BadOption, match="offset-columns: must be the columns"):
+            parse_offset_columns("offset-columns", text)
+
+
+def test_a_topic_is_a_log_of_committed_records_with_a_fixed_end() -> None:
+    side = parse_side("left", SideArguments("topic://127.0.0.1:9092/orders,bills"), {"storageAttempts": "3"})
+
+    assert isinstance(side, LogSide)
+    assert side.options == {
+        "bootstrap": "127.0.0.1:9092",
+        "topics": "orders,bills",
+        "isolationLevel": "read_committed",
+        "endingOffsets": "latest",
+        "storageAttempts": "3",
+    }
+
+
+def test_a_cluster_without_a_topic_takes_the_topics_of_the_option() -> None:
+    side = parse_side("right", SideArguments("topic://a:1,b:2", topics="orders"))
+
+    assert isinstance(side, LogSide)
+    assert (side.options["bootstrap"], side.options["topics"]) == ("a:1,b:2", "orders")
+
+
+def test_a_folder_of_segments_is_a_log_and_another_one_is_parquet(tmp_path: Path) -> None:
+    write_segment(tmp_path / "logs" / "orders-0", batches(0, 2))
+    (tmp_path / "sink").mkdir()
+
+    log = parse_side("left", SideArguments(str(tmp_path / "logs")))
+    sink = parse_side("right", SideArguments(str(tmp_path / "sink")))
+
+    assert isinstance(log, LogSide)
+    assert log.options["path"] == str(tmp_path / "logs")
+    assert isinstance(sink, TableSide)
+    assert (sink.format, sink.path) == ("parquet", str(tmp_path / "sink"))
+
+
+def test_a_table_by_jdbc_has_its_address_as_an_option() -> None:
+    side = parse_side("right", SideArguments("jdbc:sqlite:shop.db", options={"dbtable": "orders"}))
+
+    assert isinstance(side, TableSide)
+    assert (side.format, side.path) == ("jdbc", None)
+    assert side.options == {"dbtable": "orders", "url": "jdbc:sqlite:shop.db"}
+
+
+def test_a_format_reads_any_text() -> None:
+    side = parse_side("right", SideArguments("shop.orders", format="iceberg", options={"branch": "main"}))
+
+    assert isinstance(side, TableSide)
+    assert (side.format, side.path, side.options) == ("iceberg", "shop.orders", {"branch": "main"})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (SideArguments("/nowhere"), "right: there is no /nowhere"),
+        (SideArguments(""), "right: must be topic://HOST:PORT/TOPIC, a path or URI"),
+        (SideArguments("topic:orders"), "right: must be topic://HOST:PORT/TOPIC, a path or URI"),
+        (SideArguments("jdbc:sqlite:shop.db"), "right-option: jdbc:sqlite:shop.db needs dbtable=TABLE or query=SELECT"),
+        (SideArguments("topic://h:1/a", format="delta"), "right-format: must be log for topic://h:1/a, not delta"),
+        (SideArguments("topic://h:1/a", topics="b"), "right-topics: topic://h:1/a names topics already"),
+        (SideArguments("x", format="delta", topics="b"), "right-topics: is for a log, and x is a table"),
+        (SideArguments("x", format="delta", command_config="f"), "right-command-config: is for a log, and x is"),
+        (
+            SideArguments("/", format="log", command_config="f"),
+            "right-command-config: is for a broker, and / is a path",
+        ),
+        (SideArguments("topic://h:1/a", columns=Columns(order="o")), "right-order: is for a table"),
+    ],
+)
+def test_invalid_sides_are_one_line(given: SideArguments, words: str) -> None:
+    with pytest.raises(BadOption) as raised:
+        parse_side("right", given)
+
+    assert str(raised.value).startswith(words)
+
+
+@pytest.mark.parametrize("file", sorted(COMPARE.glob("*.py")), ids=lambda file: file.stem)
+def test_a_comparison_needs_nothing_that_spark_connect_lacks(file: Path) -> None:
+    text = file.read_text()
+
+    assert [word for word in ("sparkContext", "_jvm", "_jsc", ".rdd", "parallelize") if word in text] == []
