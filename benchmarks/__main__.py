@@ -71,7 +71,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--disk", action="store_true", help="measure the log on disk; names are parts")
     parser.add_argument("--instruments", action="store_true", help="measure the fault rules and the journal")
     parser.add_argument("--instructions", action="store_true", help="count instructions of a start and a Produce")
-    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="compare this checkout with another one")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="compare this checkout with another one; alone or with --pipeline scale",
+    )
     parser.add_argument("--growth", action="store_true", help="measure more connections, partitions and topics")
     parser.add_argument(
         "--soak", type=soak.seconds_of_run, metavar="SECONDS", help="watch memory under a load with retention"
@@ -102,11 +107,12 @@ def make_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> Mapping[str, Figures]:
     """Run the benchmark in rounds that the options select, and return its figures."""
     names, rounds = arguments.names, arguments.rounds
-    if arguments.against:
-        return against.main(arguments.against, rounds)
     if arguments.pipeline:
         # The scale part takes minutes and runs alone.
-        return scale.main(arguments.records) if SCALE in names else pipeline.main(names, rounds)
+        is_scale = SCALE in names
+        return scale.main(arguments.records, arguments.against) if is_scale else pipeline.main(names, rounds)
+    if arguments.against:
+        return against.main(arguments.against, rounds)
     if arguments.instructions:
         return instructions.main()
     if arguments.growth:

@@ -170,7 +170,7 @@ def _run(given: AuditArguments) -> int:
     now_ms = round(time.time() * 1000)
     since, until, as_of = given["since"], given["until"], given["as_of"]
     baseline, fail_on = given["baseline_place"], given["fail_on"]
-    options = {name: place for name in _PLACES if (place := given[name]) is not None}
+    options: dict[str, str] = {name: place for name in _PLACES if (place := given[name]) is not None}
     options |= command_config_option(given["command_config"])
     options |= storage_options(given["storage_attempts"])
     options |= checks.range_options.range_options(since, until, now_ms)

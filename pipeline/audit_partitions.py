@@ -31,7 +31,7 @@ _OPTION = "by-partition"
 
 @dataclass(frozen=True, slots=True)
 class _Verdicts:
-    """The folder of the verdicts. failed: by partition, whether its findings make the audit fail."""
+    """The folder of the verdicts, a file for each partition."""
 
     store: Store
     folder: str

@@ -194,7 +194,7 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     events = () if counts is None else event_totals(counts, findings)
     told = with_hints(findings, events)
     run.outputs.write_findings(told)
-    lateness = lateness_totals(topic_lateness(spark, request))
+    lateness = lateness_totals(topic_lateness(spark, request, records))
     if run.baseline is None:
         return _Audited(request, audited, totals, events, told, None, waits, deleted, notes, lateness)
     known = run.baseline.frame(spark)

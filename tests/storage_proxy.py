@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LOOPBACK = "127.0.0.1"
 # A response of Amazon's, which is longer than a range of some bytes.
@@ -75,6 +75,10 @@ class Response(NamedTuple):
     length: int
 
 
+# As socketserver types it for TCP and UDP.
+Request = socket.socket | tuple[bytes, socket.socket]
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
@@ -82,11 +86,13 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
         self._open: set[socket.socket] = set()
 
-    def process_request(self, request: socket.socket, client_address: tuple[str, int]) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def process_request(self, request: Request, client_address: Any) -> None:
+        assert isinstance(request, socket.socket), "of TCP"
         self._open.add(request)
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: socket.socket) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def shutdown_request(self, request: Request) -> None:
+        assert isinstance(request, socket.socket), "of TCP"
         self._open.discard(request)
         super().shutdown_request(request)
 

@@ -47,7 +47,7 @@ from .event_id_schemas import check_event_id
 from .finding_kinds import Check
 from .findings import all_findings
 from .group_input import audit_groups, check_groups
-from .identified_records import EVENT_ID, read_identified
+from .identified_records import EVENT_ID, EVENT_TIME, VERSION, RecordTexts, read_identified
 from .journal_ledger import audit_journal, is_address, read_journal
 from .lateness_audit import audit_lateness, lateness_of_topics, with_lateness
 from .ledger_audit import audit_ledger, with_audited
@@ -58,7 +58,7 @@ from .log_state import LogState, read_state
 from .log_views import read_view
 from .observed_batches import newest_timestamp
 from .old_formats import audit_old_formats
-from .record_fields import check_field, columns_for, with_field
+from .record_fields import check_field, with_field
 from .replica_audit import (
     REPLICA_COLUMNS,
     audit_replica,
@@ -119,12 +119,15 @@ class AuditRequest:
     @property
     def reads_records(self) -> bool:
         """Whether a check reads records, and not only batches."""
-        return self.event_id is not None or self.journal is not None
+        read_for = (self.event_id, self.journal, self.version_field, self.event_time_field)
+        return any(text is not None for text in read_for)
 
     def records(self, spark: SparkSession) -> DataFrame:
         """Return the records that the checks read (identified_records.py)."""
-        is_empty_an_id = self.is_empty_an_id
-        return read_identified(spark, self.options, self.event_id, self.schemas, is_empty_an_id=is_empty_an_id)
+        texts = RecordTexts(
+            self.event_id, self.schemas, self.is_empty_an_id, self.version_field, self.event_time_field
+        )
+        return read_identified(spark, self.options, texts)
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -285,7 +288,7 @@ def audit(
     event_id = f.col(EVENT_ID)
     if request.event_id is not None:
         found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
-    found = all_findings(found, *_field_findings(spark, request, with_aborted))
+    found = all_findings(found, *_field_findings(request, records, with_aborted))
     if request.sent is None and request.journal is None:
         return found
     bounds = bounds_frame(spark, state.bounds)
@@ -325,25 +328,26 @@ def _sequence_findings(
     return all_findings(found, still_open)
 
 
-def _field_findings(spark: SparkSession, request: AuditRequest, with_aborted: DataFrame | None) -> Iterator[DataFrame]:
+def _field_findings(
+    request: AuditRequest, records: DataFrame, with_aborted: DataFrame | None
+) -> Iterator[DataFrame]:
     """Yield the findings of versions and event times. with_aborted: the batches, if a transaction was aborted."""
     if request.version_field is not None:
-        yield audit_versions(_field_rows(spark, request, request.version_field, with_aborted))
+        yield audit_versions(with_field(records, f.col(VERSION), with_aborted))
     if request.event_time_field is not None:
-        rows = _field_rows(spark, request, request.event_time_field, with_aborted)
-        yield audit_lateness(with_lateness(rows), request.late_after_ms)
+        timed = with_lateness(with_field(records, f.col(EVENT_TIME), with_aborted))
+        yield audit_lateness(timed, request.late_after_ms)
 
 
-def _field_rows(spark: SparkSession, request: AuditRequest, text: str, with_aborted: DataFrame | None) -> DataFrame:
-    return with_field(read_view(spark, request.options, "records", columns_for(text)), text, with_aborted)
+def topic_lateness(spark: SparkSession, request: AuditRequest, records: DataFrame) -> DataFrame | None:
+    """Return how late the records of each topic are (lateness_of_topics); None without an event time.
 
-
-def topic_lateness(spark: SparkSession, request: AuditRequest) -> DataFrame | None:
-    """Return how late the records of each topic are (lateness_of_topics); None without an event time."""
+    records: of the request; persisted, they are decoded once.
+    """
     if request.event_time_field is None:
         return None
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
-    return lateness_of_topics(with_lateness(_field_rows(spark, request, request.event_time_field, batches)))
+    return lateness_of_topics(with_lateness(with_field(records, f.col(EVENT_TIME), batches)))
 
 
 def _replica_findings(spark: SparkSession, request: AuditRequest, state: LogState, place: str) -> DataFrame:

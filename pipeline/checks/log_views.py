@@ -44,9 +44,10 @@ def read_records(
 ) -> DataFrame:
     """Return the records view without key, value and headers, except the contents of the event id.
 
-    schemas: of its decoded parts, which are in another column (decoded_fields.py). more: names of WAIT_COLUMNS.
+    schemas: of its decoded parts, which are in another column (decoded_fields.py). more: names of further contents, and
+    of WAIT_COLUMNS.
     """
-    contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id))
+    contents = _CONTENTS - (set() if event_id is None else contents_read_for(event_id)) - set(more)
     names = [column.name for column in columns_of("records") if column.name not in contents]
     records = read_view(spark, options, "records", [*names, *more])
     return records if event_id is None else with_decoded_fields(records, event_id, schemas)

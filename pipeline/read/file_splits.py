@@ -88,7 +88,7 @@ class FileSplit:
             table = self._table_of(data, may_be_cut_off=not is_last)
             if not is_last and not table.has_valid_crc.all():
                 break
-            read_bytes = int(table.sizes.sum())
+            read_bytes = int(table.stored_sizes.sum())
             if len(table):
                 yield position, table
             position, rest = position + read_bytes, data[read_bytes:]

@@ -26,6 +26,7 @@ from .store_address import OpenStore, StoreAddress, open_store
 from .store_attempts import ATTEMPTS_DEFAULT, FIRST_ATTEMPTS_MAX, StoreFailure, attempted, passing_failure
 
 if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
     from pyarrow import Buffer
 
 # The first range of a walk, which is mostly a few batches behind the last entry of an index; and the greatest, which
@@ -194,10 +195,11 @@ class StoredStream(io.RawIOBase):
         """Return the position."""
         return self._position
 
-    def readinto(self, buffer: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def readinto(self, buffer: WriteableBuffer) -> int:
         """Read into a buffer as much as there is, by one request. Returns the number of bytes."""
-        content = self._file.read_at(self._position, len(buffer))
-        buffer[: len(content)] = content
+        room = memoryview(buffer)
+        content = self._file.read_at(self._position, len(room))
+        room[: len(content)] = content
         self._position += len(content)
         return len(content)
 

@@ -34,11 +34,11 @@ def test_the_list_of_kinds_is_that_of_the_tables() -> None:
     tables = set(re.findall(r"^\| (?:\w+ \| )?`([a-z_]+)` \| [A-Z]", page, re.MULTILINE)) & PAGE
 
     assert {kind for kinds in KINDS_OF_CHECKS.values() for kind in kinds} <= PAGE
-    for check in ("sequence", "log"):
-        of_check = set(re.findall(rf"^\| {check} \| `(\w+)`", page, re.MULTILINE))
-        assert of_check == set(KINDS_OF_CHECKS[check])
-    for check in ("ledger", "compare"):
-        assert set(KINDS_OF_CHECKS[check]) <= tables
+    for check, kinds in KINDS_OF_CHECKS.items():
+        if check in ("sequence", "log"):
+            assert set(re.findall(rf"^\| {check} \| `(\w+)`", page, re.MULTILINE)) == set(kinds)
+        if check in ("ledger", "compare"):
+            assert set(kinds) <= tables
 
 
 def test_the_page_names_every_cause() -> None:

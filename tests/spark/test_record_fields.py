@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.audit_job import AuditRequest, check_request
+from fauxka.pipeline.checks.event_id import event_id_column
 from fauxka.pipeline.checks.lateness_audit import audit_lateness, lateness_of_topics, with_lateness
 from fauxka.pipeline.checks.record_fields import check_field, with_field
 from fauxka.pipeline.checks.version_audit import audit_versions
@@ -68,7 +69,7 @@ def of_versions(spark: SparkSession) -> list[Row]:
     log = batches(
         spark, transactional(4, 0, 1, topic="other", producer_id=8), marker(5, "abort", topic="other", producer_id=8)
     )
-    return audit_versions(with_field(records(spark, *rows, *others), "header:v", log)).collect()
+    return audit_versions(with_field(records(spark, *rows, *others), event_id_column("header:v"), log)).collect()
 
 
 @pytest.mark.parametrize("name", VERSIONS)
@@ -106,7 +107,7 @@ TIMES = [
 
 @pytest.fixture(scope="module")
 def lateness(spark: SparkSession) -> DataFrame:
-    return with_lateness(with_field(records(spark, *TIMES), "json:$.at", None)).cache()
+    return with_lateness(with_field(records(spark, *TIMES), event_id_column("json:$.at"), None)).cache()
 
 
 def test_records_that_are_later_than_the_bound_are_late(lateness: DataFrame) -> None:
@@ -134,7 +135,8 @@ def test_the_lateness_of_each_topic_is_measured(lateness: DataFrame) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("version", "version-field: must be key, header:NAME, json:$.path, avro:field or protobuf:field, or several"),
+        ("version", "version-field: must be key, header:NAME or json:$.path, not version"),
+        ("json:id", "version-field: must be key, header:NAME or json:$.path, not json:id"),
         ("header:a+header:b", "version-field: must be key, header:NAME or json:$.path, not header:a+header:b"),
         ("avro:id", "version-field: must be key, header:NAME or json:$.path, not avro:id"),
     ],
