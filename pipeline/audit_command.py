@@ -19,6 +19,7 @@ from .cluster.spark_settings import parse_assignments
 from .command_config import command_config_option
 from .event_id_options import event_id_options
 from .option_time import duration_ms, milliseconds_of
+from .repeated_command import repeated_words
 from .schemas.schema_options import SchemaOptions
 from .storage_attempts import storage_attempts, storage_options
 
@@ -204,6 +205,7 @@ def _run(given: AuditArguments) -> int:
         fail_on=None if fail_on is None else tuple(sorted(checks.finding_kinds.parse_fail_on(fail_on))),
         baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
         notes=(f"{since} does not exist: audited from the beginning",) if is_first else (),
+        again=repeated_words(click.get_current_context()),
     )
     if given["by_partition"] is None:
         return run_audit(audit_run, sys.stderr)

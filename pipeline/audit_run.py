@@ -58,7 +58,17 @@ from .report.audit_summary import (
     with_hints,
 )
 from .report.report_pictures import BATCH_COLUMNS, Rows, pictures_of
-from .report.summary import AuditedOffsets, Comparison, EventTotals, Summary, TopicKind, TopicLateness, TopicTotals
+from .report.shown_commands import source_words
+from .report.summary import (
+    AuditedOffsets,
+    Comparison,
+    EventTotals,
+    RunCommands,
+    Summary,
+    TopicKind,
+    TopicLateness,
+    TopicTotals,
+)
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -78,7 +88,7 @@ class AuditRun:
     """The parsed arguments of the command.
 
     settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict. is_part: whether
-    the log is a part of the given one, and may lack the event id by chance.
+    the log is a part of the given one, and may lack the event id by chance. again: from repeated_words.
     """
 
     request: AuditRequest
@@ -89,6 +99,7 @@ class AuditRun:
     baseline: Baseline | None = None
     notes: tuple[str, ...] = ()
     is_part: bool = False
+    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +259,11 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
         waited_seconds=round(audited.waits.seconds, 1),
         deleted=audited.deleted,
         lateness=audited.lateness,
+        commands=RunCommands(
+            log=source_words(run.request.options),
+            replicas=[source_words({"path": place}) for place in run.request.replicas],
+            again=run.again,
+        ),
     )
 
 

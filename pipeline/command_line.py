@@ -15,6 +15,7 @@ from .cluster.spark_archive import ARCHIVE_NAME, write_archive
 from .cluster.spark_jars import WAYS, fetch_jars
 from .compare.compare_command import compare
 from .dedup.dedup_command import dedup
+from .records_command import records
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
@@ -25,6 +26,7 @@ def commands() -> None:
 commands.add_command(audit)
 commands.add_command(compare)
 commands.add_command(dedup)
+commands.add_command(records)
 
 
 @commands.command("spark-jars")

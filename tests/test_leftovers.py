@@ -149,6 +149,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "hunt": ("hunt", "--topic", TOPIC, "--output", "{folder}/hunt", "--", sys.executable, "-c", "pass"),
     "journal": ("journal", *ADMIN),
     "kafka-topics": ("kafka-topics", "--list", "--bootstrap-server", "{bootstrap}"),
+    "records": ("records", "--bootstrap", "{bootstrap}", "--at", f"{TOPIC}-0:0"),
     "report": ("report", "--from", "{admin}", "-o", "{folder}/report.html"),
     "reset": ("reset", *ADMIN),
     "scenario": ("scenario", "run", "gap", "--client", "raw"),
@@ -156,7 +157,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "verdict": ("verdict", TOPIC, *ADMIN),
 }
 # spark-jars downloads. The tests above and below run these.
-OTHERS = {"serve", "audit", "dedup", "spark-jars"}
+OTHERS = {"serve", "audit", "compare", "dedup", "spark-jars"}
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -124,9 +124,7 @@ class AuditRequest:
 
     def records(self, spark: SparkSession) -> DataFrame:
         """Return the records that the checks read (identified_records.py)."""
-        texts = RecordTexts(
-            self.event_id, self.schemas, self.is_empty_an_id, self.version_field, self.event_time_field
-        )
+        texts = RecordTexts(self.event_id, self.schemas, self.is_empty_an_id, self.version_field, self.event_time_field)
         return read_identified(spark, self.options, texts)
 
     @property
@@ -328,9 +326,7 @@ def _sequence_findings(
     return all_findings(found, still_open)
 
 
-def _field_findings(
-    request: AuditRequest, records: DataFrame, with_aborted: DataFrame | None
-) -> Iterator[DataFrame]:
+def _field_findings(request: AuditRequest, records: DataFrame, with_aborted: DataFrame | None) -> Iterator[DataFrame]:
     """Yield the findings of versions and event times. with_aborted: the batches, if a transaction was aborted."""
     if request.version_field is not None:
         yield audit_versions(with_field(records, f.col(VERSION), with_aborted))

@@ -139,7 +139,9 @@ def _copies(events: DataFrame) -> DataFrame:
         .where((f.col("partition") != f.col("first.partition")) | (f.col("offset") != f.col("first.offset")))
     )
     of_record = ("topic", "partition", "offset", "producer_id", "producer_epoch", "base_sequence")
-    columns = {name: name for name in (*of_record, "event_id", "timestamp")}
+    other_partition = f.when(f.col("first.partition") != f.col("partition"), f.col("first.partition"))
+    columns: dict[str, str | Column] = {name: name for name in (*of_record, "event_id", "timestamp")}
+    columns["other_partition"] = other_partition
     rule = Rule("event", DUPLICATE, f.lit(True), f.lit(1), _detail(), f.col("first.offset"), copy_cause())
     return apply_rules(found, [rule], columns)
 

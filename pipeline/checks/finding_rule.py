@@ -9,7 +9,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from .finding_kinds import Check
+from .finding_kinds import FINDING_KINDS, Check
 from .findings import findings_of
 
 
@@ -24,6 +24,10 @@ class Rule:
     detail: Column
     other_offset: Column | None = None
     cause: Column | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the kind is in the table of kinds, which has its advice."""
+        assert self.kind in FINDING_KINDS[self.check], f"{self.kind} is no kind of {self.check}"
 
     def finding(self) -> Column:
         """Return a struct column with the finding; null where the rule does not apply."""

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from .finding_kinds import Check
+from .finding_kinds import FINDING_KINDS, Check
 
 KINDS: dict[str, str] = {
     "check": "string",
@@ -23,6 +23,8 @@ KINDS: dict[str, str] = {
     # The offset of the finding, and of the record or batch it is compared with: the first copy, the previous batch.
     "offset": "bigint",
     "other_offset": "bigint",
+    # Of other_offset, if it is another one.
+    "other_partition": "int",
     "producer_id": "bigint",
     "producer_epoch": "int",
     "base_sequence": "int",
@@ -54,6 +56,8 @@ def findings_of(
     """
     unknown = columns.keys() - KINDS.keys() | columns.keys() & {"check", "kind"}
     assert not unknown, f"columns contains {sorted(unknown)}, which cannot be set"
+    if isinstance(check, str) and isinstance(kind, str):
+        assert kind in FINDING_KINDS[check], f"{kind} is no kind of {check}"
     values = {name: f.col(value) if isinstance(value, str) else value for name, value in columns.items()}
     values |= {"check": f.lit(check), "kind": f.lit(kind)}
     return rows.select(*(values.get(name, f.lit(None)).cast(sort).alias(name) for name, sort in KINDS.items()))

@@ -18,6 +18,7 @@ from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
 from ..event_id_options import event_id_options
+from ..repeated_command import repeated_words
 from ..schemas.schema_options import SchemaOptions
 from ..storage_attempts import storage_attempts, storage_options
 from .matching import Expected, MatchedBy, Matching, parse_duration, parse_offset_columns
@@ -164,6 +165,7 @@ def _run(given: CompareArguments) -> int:
         report.audit_outputs.AuditOutputs(given["json_file"], given["parquet"], given["html"], given["junit"]),
         fail_on=None if fail_on is None else tuple(sorted(checks.finding_kinds.parse_fail_on(fail_on))),
         baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
+        again=repeated_words(click.get_current_context()),
     )
     return parts.compare_run.run_compare(run, sys.stderr)
 

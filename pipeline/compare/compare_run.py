@@ -25,10 +25,12 @@ from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..read.log_identity import identity_of
 from ..read.options import parse_options
+from ..repeated_command import without_secrets
 from ..report.audit_outputs import AuditOutputs
 from ..report.audit_summary import TOPICS_MAX, finding_groups, identities, kinds_by_topic
 from ..report.report_pictures import Rows, kinds_over_time
-from ..report.summary import ComparedTopic, Comparison, Summary
+from ..report.shown_commands import source_words
+from ..report.summary import ComparedTopic, Comparison, RunCommands, Summary
 from .compare_job import CheckedRequest, Compared, CompareRequest, check_request, compare
 from .matched import has_arrived
 from .sides import LogSide
@@ -42,7 +44,7 @@ EXIT_FINDINGS = 1
 class CompareRun:
     """The parsed arguments of the command.
 
-    settings: Spark configuration keys. fail_on: the kinds of --fail-on.
+    settings: Spark configuration keys. fail_on: the kinds of --fail-on. again: from repeated_words.
     """
 
     request: CompareRequest
@@ -51,6 +53,7 @@ class CompareRun:
     outputs: AuditOutputs = field(default_factory=AuditOutputs)
     fail_on: tuple[str, ...] | None = None
     baseline: Baseline | None = None
+    again: tuple[str, ...] = ()
 
 
 def run_compare(run: CompareRun, stderr: TextIO) -> int:
@@ -94,10 +97,11 @@ def _summary(
     pictures: dict[str, Rows] = {} if run.outputs.html is None else {"kinds": kinds_over_time(judged)}
     topics = _topics(compared.matched)
     notes = () if run.baseline is None else tuple(run.baseline.notes(log_topics))
+    left = run.request.left if isinstance(run.request.left, LogSide) else None
     left_off = sum(group.findings for group in groups if group.kind in listed) - len(found)
     return Summary(
-        log=run.request.left.place,
-        other=run.request.right.place,
+        log=without_secrets(run.request.left.place),
+        other=without_secrets(run.request.right.place),
         id_word="event" if run.request.matching.by == "event-id" else "key",
         checks=(run.request.words,),
         topics=(),
@@ -111,6 +115,7 @@ def _summary(
         findings_left_off=max(left_off, 0) if run.outputs.json is not None else 0,
         log_topics=tuple(sorted(log_topics)),
         check_names=(CHECK,),
+        commands=RunCommands(() if left is None else source_words(left.options), again=run.again),
     ), judged
 
 

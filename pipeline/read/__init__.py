@@ -14,5 +14,6 @@ from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import log_source as log_source
+    from . import records_around as records_around
 else:
     __getattr__ = part_loader(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -20,6 +20,7 @@ from ..read.object_store import ArrowFiles
 from ..read.stores import store_of
 from .html_report import report_page
 from .junit_xml import junit_xml
+from .shown_commands import command_for
 from .summary import Summary, TopicKind
 from .verdict_text import verdict_text
 
@@ -101,7 +102,12 @@ class AuditOutputs:
 
 
 def _json_of(summary: Summary) -> str:
-    return json.dumps(summary.as_json(), indent=2)
+    """Return the JSON of a summary, in which each group has its advice and its command."""
+    groups = [
+        {**asdict(group), "advice": group.advice, "command": command_for(group, summary.commands)}
+        for group in summary.groups
+    ]
+    return json.dumps({**summary.as_json(), "groups": groups}, indent=2)
 
 
 def _check_local(name: str, file: str) -> None:

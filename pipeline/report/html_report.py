@@ -1,6 +1,7 @@
-"""The result of an audit or a comparison as one self-contained HTML page: verdict, counts, examples and three pictures.
+"""The result of an audit or a comparison as one self-contained HTML page: verdict, counts, findings and pictures.
 
-The input is the JSON of an audit (summary.py), with the rows of report_pictures.py under "pictures". All text is
+Each cause of findings has its advice, a command that shows more, and its first examples.
+The input is the JSON of an audit (audit_outputs.py), with the rows of report_pictures.py under "pictures". All text is
 escaped, because it can come from a log.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import cast
 
-from .report_svg import Bar, Mark, bars, timeline
+from .report_svg import Axis, Bar, Mark, Picture, axis_for, bars, text_of_time, timeline
 from .summary import command_of, title_of
 
 Json = Mapping[str, object]
@@ -18,6 +19,7 @@ Json = Mapping[str, object]
 _COUNTS = frozenset({"partitions", "batches", "records", "bytes", "producers", "findings", "known", "new"}) | {
     *("left", "right", "arrived"),
 }
+_AXES: dict[Axis, str] = {"time": "over time", "offset": "by offset"}
 # The rows of the table of audited offsets.
 _PLACES_MAX = 100
 
@@ -26,7 +28,8 @@ body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:62rem;paddin
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.25rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
 .clean{color:#1b6e3c}.findings{color:#a3201d}svg{width:100%;height:auto;background:#fafafa;border:1px solid #ddd}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.none{color:#666}code{font-size:.92em}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}.none{color:#595959}
+pre{background:#f3f3f3;border:1px solid #ddd;padding:.5rem .7rem;white-space:pre-wrap;overflow-wrap:anywhere}
 """
 
 
@@ -45,12 +48,11 @@ def report_page(summary: Json) -> str:
         *_lateness(summary),
         "<h2>Findings</h2>",
         _findings(summary),
+        *(_cause(group) for group in _rows(summary, "groups")),
         *(_pictures_of_comparison(pictures) if _is_comparison(summary) else _pictures_of_audit(pictures)),
-        "<h2>First examples</h2>",
-        *(_examples(group) for group in _rows(summary, "groups")),
     ]
     head = f'<meta charset="utf-8"><title>fauxka {command_of(other)}: {escape(verdict)}</title><style>{_STYLE}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>\n'
 
 
 def _is_comparison(summary: Json) -> bool:
@@ -64,19 +66,45 @@ def _topics(summary: Json) -> str:
 
 
 def _pictures_of_audit(pictures: Json) -> list[str]:
+    gaps = [_gap(row) for row in _rows(pictures, "gaps")]
     return [
-        "<h2>Copies over time, by cause</h2>",
-        bars([_bar(row) for row in _rows(pictures, "copies")]) or _none("No event has copies."),
+        *_bars("Copies", "by cause", _rows(pictures, "copies")),
         "<h2>Gaps, by partition</h2>",
-        timeline([_gap(row) for row in _rows(pictures, "gaps")], "offset") or _none("No sequences are missing."),
-        "<h2>Producers, over time</h2>",
-        timeline([_span(row) for row in _rows(pictures, "producers")], "time") or _none("No producer has an id."),
+        timeline(gaps, Picture("Gaps, by partition", "offset")) or _none("No sequences are missing."),
+        *_producers(_rows(pictures, "producers")),
     ]
 
 
 def _pictures_of_comparison(pictures: Json) -> list[str]:
-    drawn = bars([_bar(row) for row in _rows(pictures, "kinds")])
-    return ["<h2>Findings over time, by kind</h2>", drawn or _none("No finding has a time.")]
+    return _bars("Findings", "by kind", _rows(pictures, "kinds"))
+
+
+def _bars(counted: str, by: str, rows: Sequence[Json]) -> list[str]:
+    """Return the stacked bars of rows that report_pictures has grouped by time or by offset."""
+    axis = cast(Axis, rows[0]["axis"]) if rows else "time"
+    name = f"{counted} {_AXES[axis]}, {by}"
+    drawn = bars([_bar(row) for row in rows], Picture(name, axis, counted.lower()))
+    return [f"<h2>{name}</h2>", *_short_time(axis, rows), drawn or _none(f"No {counted.lower()} with a time.")]
+
+
+def _producers(rows: Sequence[Json]) -> list[str]:
+    axis = axis_for(*_times(rows)) if rows else "time"
+    name = f"Producers, {_AXES[axis]}"
+    drawn = timeline([_span(row, axis) for row in rows], Picture(name, axis))
+    return [f"<h2>{name}</h2>", *_short_time(axis, rows), drawn or _none("No producer has an id.")]
+
+
+def _short_time(axis: Axis, rows: Sequence[Json]) -> list[str]:
+    if axis == "time":
+        return []
+    first, last = _times(rows)
+    when = f"at {text_of_time(first)}" if first == last else f"within {last - first} ms from {text_of_time(first)} on"
+    return [f"<p>All are {escape(when)}, too short a time for an axis: the axis is the offset in the partition.</p>"]
+
+
+def _times(rows: Sequence[Json]) -> tuple[int, int]:
+    """Return the first and the last timestamp of rows, of which there is one at least."""
+    return min(_number(row, "first_ms") for row in rows), max(_number(row, "last_ms") for row in rows)
 
 
 def _range(summary: Json) -> list[str]:
@@ -118,7 +146,7 @@ def _with_new(group: Json) -> Json:
 
 
 def _bar(row: Json) -> Bar:
-    return Bar(_number(row, "at_ms"), _number(row, "width_ms"), _text(row, "cause"), _number(row, "copies"))
+    return Bar(_number(row, "first"), _number(row, "width"), _text(row, "cause"), _number(row, "count"))
 
 
 def _gap(row: Json) -> Mark:
@@ -127,21 +155,25 @@ def _gap(row: Json) -> Mark:
     return Mark(place, offset, offset, "gap", f"{place}: {missing} sequences missing before offset {offset}")
 
 
-def _span(row: Json) -> Mark:
+def _span(row: Json, axis: Axis) -> Mark:
     epoch = _number(row, "producer_epoch")
     place = f"producer {_number(row, 'producer_id')}, {_text(row, 'topic')}-{_number(row, 'partition')}"
     words = (
         f"{place}, epoch {epoch}: offsets {_number(row, 'first_offset')} to {_number(row, 'last_offset')}, "
         f"{_number(row, 'batches')} batches"
     )
-    return Mark(place, _number(row, "first_ms"), _number(row, "last_ms"), f"epoch {epoch}", words)
+    first, last = ("first_ms", "last_ms") if axis == "time" else ("first_offset", "last_offset")
+    return Mark(place, _number(row, first), _number(row, last), f"epoch {epoch}", words)
 
 
-def _examples(group: Json) -> str:
+def _cause(group: Json) -> str:
+    """Return the part of the page for the findings of a kind and cause."""
     name = " ".join(escape(_text(group, part)) for part in ("check", "kind", "cause") if group.get(part) is not None)
+    advice = "" if group.get("advice") is None else f"<p><b>Advice:</b> {escape(_text(group, 'advice'))}</p>"
+    command = "" if group.get("command") is None else f"<pre><code>{escape(_text(group, 'command'))}</code></pre>"
     named = ("group_id",) if _text(group, "check") == "group" else ("producer_id", "producer_epoch", "event_id")
     columns = ("topic", "partition", "offset", "other_offset", *named, "detail")
-    return f"<h3>{name}</h3>{_table(columns, _rows(group, 'examples'))}"
+    return f"<h3>{name}</h3>{advice}{command}{_table(columns, _rows(group, 'examples'))}"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Json]) -> str:
@@ -159,7 +191,7 @@ def _with_words(groups: Sequence[Json]) -> list[Json]:
 def _heading(column: str, value: object) -> str:
     """Return the heading of a column; value: of the first row, to align the headings of numbers."""
     kind = ' class="number"' if isinstance(value, int) else ""
-    return f"<th{kind}>{escape(column.replace('_', ' '))}</th>"
+    return f'<th scope="col"{kind}>{escape(column.replace("_", " "))}</th>'
 
 
 def _cell(column: str, value: object) -> str:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree
 
-from ..checks.finding_kinds import KINDS_OF_CHECKS
+from ..checks.finding_kinds import FINDING_KINDS
 from .summary import Summary, TopicKind
 from .verdict_text import example_text
 
@@ -43,9 +43,9 @@ def _add_suite(
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in _properties(topic, summary):
         ElementTree.SubElement(properties, "property", name=name, value=_text(value))
-    for check in KINDS_OF_CHECKS:
+    for check in FINDING_KINDS:
         if check in summary.check_names:
-            for kind in KINDS_OF_CHECKS[check]:
+            for kind in FINDING_KINDS[check]:
                 case = ElementTree.SubElement(suite, "testcase", classname=_text(f"{topic}.{check}"), name=kind)
                 case.set("time", "0")
                 _add_result(case, found.get((topic, check, kind)), summary)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from .report_svg import axis_for
+
 # As many bars as a screen can show.
 BARS_MAX = 48
 GAPS_MAX = 200
@@ -46,22 +48,34 @@ def kinds_over_time(findings: DataFrame) -> Rows:
 
 
 def _over_time(findings: DataFrame) -> Rows:
+    """Return the rows of bars, by offset if all is in a short time and each finding has an offset."""
     timed = findings.where(f.col("timestamp").isNotNull()).withColumn("at_ms", f.unix_millis("timestamp"))
-    ends = timed.agg(f.min("at_ms").alias("first"), f.max("at_ms").alias("last")).first()
-    if ends is None or ends["first"] is None:
+    ends = timed.agg(
+        *(f.min(name).alias(f"first_{name}") for name in ("at_ms", "offset")),
+        *(f.max(name).alias(f"last_{name}") for name in ("at_ms", "offset")),
+        f.count_if(f.col("offset").isNull()).alias("without_offset"),
+    ).collect()[0]
+    if ends["first_at_ms"] is None:
         return []
-    first, width = ends["first"], (ends["last"] - ends["first"]) // BARS_MAX + 1
-    return _plain(bars_of(timed, first, width).collect())
+    axis = "time" if ends["without_offset"] else axis_for(ends["first_at_ms"], ends["last_at_ms"])
+    place = "at_ms" if axis == "time" else "offset"
+    found = bars_of(timed, place, ends[f"first_{place}"], ends[f"last_{place}"])
+    return [{"axis": axis, **row} for row in _plain(found.collect())]
 
 
-def bars_of(timed: DataFrame, first: int, width: int) -> DataFrame:
-    """Return the copies by interval and cause. timed: has at_ms. width: of an interval in milliseconds."""
-    number = f.floor((f.col("at_ms") - f.lit(first)) / f.lit(width))
+def bars_of(timed: DataFrame, place: str, first: int, last: int) -> DataFrame:
+    """Return the findings by cause and interval of a column. timed: has at_ms. first, last: values of the column."""
+    width = (last - first) // BARS_MAX + 1
+    number = f.floor((f.col(place) - f.lit(first)) / f.lit(width))
     return (
-        timed.groupBy((f.lit(first) + number * f.lit(width)).alias("at_ms"), f.coalesce("cause", "kind").alias("cause"))
-        .agg(f.sum(f.coalesce("count", f.lit(1))).alias("copies"))
-        .select("at_ms", f.lit(width).cast("bigint").alias("width_ms"), "cause", "copies")
-        .orderBy("at_ms", "cause")
+        timed.groupBy((f.lit(first) + number * f.lit(width)).alias("first"), f.coalesce("cause", "kind").alias("cause"))
+        .agg(
+            f.sum(f.coalesce("count", f.lit(1))).alias("count"),
+            f.min("at_ms").alias("first_ms"),
+            f.max("at_ms").alias("last_ms"),
+        )
+        .select("first", f.lit(width).cast("bigint").alias("width"), "cause", "count", "first_ms", "last_ms")
+        .orderBy("first", "cause")
         .limit(BARS_MAX * _CAUSES_MAX)
     )
 

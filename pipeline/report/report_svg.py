@@ -1,4 +1,8 @@
-"""Pictures of an audit as inline SVG: stacked bars over time, and marks on lines. Each mark has a title."""
+"""Pictures of an audit as inline SVG: stacked bars, and marks on lines. Each mark has a title.
+
+The axis is time, or the offset if all marks are in so short a time that they would be one: timestamps of Kafka are
+whole milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +31,32 @@ LINES_MAX = 40
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
 
 Axis = Literal["time", "offset"]
+# A shorter time has too few milliseconds to tell marks apart.
+TIME_MS_MIN = 10
+
+
+def axis_for(first_ms: int, last_ms: int) -> Axis:
+    """Return the axis for what happened in a time."""
+    return "time" if last_ms - first_ms >= TIME_MS_MIN else "offset"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The name of a picture for screen readers, and its axis. counted: what its bars count."""
+
+    name: str
+    axis: Axis
+    counted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """The copies of a cause in an interval of time."""
+    """The number of a cause in an interval of the axis."""
 
-    at_ms: int
-    width_ms: int
+    first: int
+    width: int
     cause: str
-    copies: int
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,34 +70,42 @@ class Mark:
     words: str
 
 
-def bars(given: Sequence[Bar]) -> str:
-    """Return bars stacked by time and cause; "" without any."""
+def bars(given: Sequence[Bar], picture: Picture) -> str:
+    """Return bars stacked by place and cause; "" without any."""
     if not given:
         return ""
-    first, end = min(bar.at_ms for bar in given), max(bar.at_ms + bar.width_ms for bar in given)
+    first, end = min(bar.first for bar in given), max(bar.first + bar.width for bar in given)
     colours = _colours([bar.cause for bar in given])
     heights: dict[int, int] = {}
     for bar in given:
-        heights[bar.at_ms] = heights.get(bar.at_ms, 0) + bar.copies
+        heights[bar.first] = heights.get(bar.first, 0) + bar.count
     highest = max(heights.values())
     room = _HEIGHT - 3 * _MARGIN
     stacked: dict[int, int] = {}
     shapes: list[str] = []
-    for bar in sorted(given, key=lambda one: (one.at_ms, one.cause)):
-        below = stacked.get(bar.at_ms, 0)
-        stacked[bar.at_ms] = below + bar.copies
-        height = room * bar.copies / highest
-        top = _HEIGHT - _MARGIN - room * (below + bar.copies) / highest
-        left = _place(bar.at_ms, first, end, _MARGIN)
-        width = max(_place(bar.at_ms + bar.width_ms, first, end, _MARGIN) - left, _MARK_WIDTH_MIN)
-        words = f"{_at(bar.at_ms, 'time')}: {bar.copies} {bar.cause}"
+    for bar in sorted(given, key=lambda one: (one.first, one.cause)):
+        below = stacked.get(bar.first, 0)
+        stacked[bar.first] = below + bar.count
+        height = room * bar.count / highest
+        top = _HEIGHT - _MARGIN - room * (below + bar.count) / highest
+        left = _place(bar.first, first, end, _MARGIN)
+        width = max(_place(bar.first + bar.width, first, end, _MARGIN) - left, _MARK_WIDTH_MIN)
+        words = f"{_interval(bar, picture.axis)}: {bar.count} {bar.cause}"
         shapes.append(_rectangle(left, top, width, height, colours[bar.cause], words))
-    ends = _axis(first, end, "time", _MARGIN, _HEIGHT)
-    most = _label(_MARGIN, 2 * _MARGIN - 4, f"{highest} copies at most")
-    return _drawing(_HEIGHT, [_legend(colours), most, ends, *shapes])
+    # A label of an offset is inside of its own bar; times are the edges of bars.
+    last = end - 1 if picture.axis == "offset" else end
+    ends = _axis(first, last, picture.axis, _MARGIN, _HEIGHT)
+    most = _label(_MARGIN, 2 * _MARGIN - 4, f"{highest} {picture.counted} at most")
+    return _drawing(picture.name, _HEIGHT, [_legend(colours), most, ends, *shapes])
 
 
-def timeline(given: Sequence[Mark], axis: Axis) -> str:
+def _interval(bar: Bar, axis: Axis) -> str:
+    if axis == "time" or bar.width == 1:
+        return _at(bar.first, axis)
+    return f"offsets {bar.first} to {bar.first + bar.width - 1}"
+
+
+def timeline(given: Sequence[Mark], picture: Picture) -> str:
     """Return marks on their lines; "" without any. Shows the first LINES_MAX lines and the number of others."""
     if not given:
         return ""
@@ -93,7 +121,7 @@ def timeline(given: Sequence[Mark], axis: Axis) -> str:
         width = max(_place(mark.last, first, end, _LEFT) - left, _MARK_WIDTH_MIN)
         shapes.append(_rectangle(left, _top(shown.index(mark.line)), width, _ROW - 6, colours[mark.kind], mark.words))
     legend = _legend(colours) if len(colours) > 1 else ""
-    drawn = _drawing(height, [legend, _axis(first, end, axis, _LEFT, height), *shapes])
+    drawn = _drawing(picture.name, height, [legend, _axis(first, end, picture.axis, _LEFT, height), *shapes])
     left_out = len(lines) - len(shown)
     return drawn + (f'<p class="none">{left_out} more lines are not shown.</p>' if left_out else "")
 
@@ -113,13 +141,16 @@ def _place(value: int, first: int, end: int, left: int) -> float:
 
 
 def _at(value: int, axis: Axis) -> str:
-    if axis == "offset":
-        return f"offset {value}"
+    return f"offset {value}" if axis == "offset" else text_of_time(value)
+
+
+def text_of_time(at_ms: int) -> str:
+    """Return a timestamp of a record as text."""
     try:
-        return datetime.fromtimestamp(value / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")
+        return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(sep=" ", timespec="milliseconds")
     except (OverflowError, ValueError, OSError):
         # A producer can write any 64-bit timestamp.
-        return f"{value} ms"
+        return f"{at_ms} ms"
 
 
 def _rectangle(left: float, top: float, width: float, height: float, colour: str, words: str) -> str:
@@ -139,6 +170,9 @@ def _axis(first: int, end: int, axis: Axis, left: int, height: int) -> str:
     shapes = [_label(left, bottom, _at(first, axis)), _label(WIDTH - _MARGIN, bottom, _at(end, axis), "end")]
     for number in range(1, _TICKS):
         value = first + (end - first) * number // _TICKS
+        if value == first:
+            # Fewer values than ticks.
+            continue
         place = _place(value, first, end, left)
         shapes.append(f'<line x1="{place:.1f}" y1="{_MARGIN}" x2="{place:.1f}" y2="{height - _MARGIN}" stroke="#ddd"/>')
         if number * 2 == _TICKS:
@@ -155,6 +189,6 @@ def _legend(colours: dict[str, str]) -> str:
     return "".join(shapes)
 
 
-def _drawing(height: int, shapes: Sequence[str]) -> str:
-    head = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" {_FONT}>'
+def _drawing(name: str, height: int, shapes: Sequence[str]) -> str:
+    head = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(name)}" {_FONT}>'
     return f"{head}{''.join(shapes)}</svg>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from ..checks.finding_kinds import FAULTS
+from ..checks.finding_kinds import FAULTS, advice_of
 from ..read.stored_listing import DeletedFiles
 
 
@@ -78,6 +78,7 @@ class Example:
     detail: str | None
     is_known: bool = False
     group_id: str | None = None
+    other_partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,24 @@ class FindingGroup:
     def new(self) -> int:
         """The number of findings that are not in the baseline."""
         return self.findings - self.known
+
+    @property
+    def advice(self) -> str:
+        """What to do next."""
+        return advice_of(self.check, self.kind, self.cause)
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommands:
+    """The parts of the commands that show more (shown_commands.py).
+
+    log, replicas: options of `fauxka records` for the log, and for each other replica of it; none for a table. again:
+    the words of the command of the run.
+    """
+
+    log: Sequence[str] = ()
+    replicas: Sequence[Sequence[str]] = ()
+    again: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +164,7 @@ class Summary:
     ids of the audited topics. check_names: of the performed checks, as in the findings.
     repeated_requests, waited_seconds: of the requests to an object store that were sent again. deleted: the files that
     were deleted during the audit. lateness: empty without an event time. id_word: what event_id of a finding is.
+    commands: for those of its groups.
     """
 
     log: str
@@ -168,6 +188,7 @@ class Summary:
     id_word: str = "event"
     other: str | None = None
     compared: tuple[ComparedTopic, ...] = ()
+    commands: RunCommands = RunCommands()
 
     @property
     def command(self) -> str:
@@ -204,9 +225,14 @@ class Summary:
         return group.is_fault if self.fail_on is None else group.kind in self.fail_on
 
     def as_json(self) -> dict[str, object]:
-        """Return the content of the JSON file: all fields, the verdict `clean` or `findings`, and whether it failed."""
+        """Return the content of the JSON file: the fields, the verdict `clean` or `findings`, and whether it failed.
+
+        Its groups have neither advice nor commands (audit_outputs.py).
+        """
         verdict = "clean" if self.is_clean else "findings"
-        return {"verdict": verdict, "is_failed": self.is_failed, **asdict(self)}
+        values = asdict(self)
+        del values["commands"]
+        return {"verdict": verdict, "is_failed": self.is_failed, **values}
 
 
 def command_of(other: str | None) -> str:

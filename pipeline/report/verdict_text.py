@@ -144,6 +144,8 @@ def _examples(groups: Sequence[FindingGroup], id_word: str) -> list[str]:
         else:
             which = "all" if is_all else f"the first {len(shown)}"
         lines += ["", f"{_name(group)}, {which}:", *(f"  {example_text(example, id_word)}" for example in shown)]
+        if group.is_fault:
+            lines.append(f"  advice: {group.advice}")
     return lines
 
 

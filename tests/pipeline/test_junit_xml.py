@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from fauxka.pipeline.checks.finding_kinds import ALL_KINDS, KINDS_OF_CHECKS
+from fauxka.pipeline.checks.finding_kinds import ALL_KINDS, FINDING_KINDS
 from fauxka.pipeline.report.junit_xml import junit_xml
 from fauxka.pipeline.report.summary import AuditedOffsets, Comparison, Example, Summary, TopicKind, TopicTotals
 
@@ -79,7 +79,7 @@ def test_each_topic_is_a_suite_and_each_kind_of_a_performed_check_a_case() -> No
     assert len(names) == len(set(names))
     assert set(ALL_KINDS) - set(names) == {
         *("lost", "ambiguous_success", "offset_differs", "unknown_event", "reordered", "expired"),
-        *KINDS_OF_CHECKS["group"],
+        *FINDING_KINDS["group"],
         # Of a comparison.
         *("duplicated", "extra", "changed", "pending"),
     }

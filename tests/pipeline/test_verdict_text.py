@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fauxka.pipeline.checks.finding_kinds import FINDING_KINDS
 from fauxka.pipeline.report.summary import (
     AuditedOffsets,
     ComparedTopic,
@@ -24,12 +25,13 @@ def example(offset: int, detail: str) -> Example:
 def group(
     kind: str, cause: str | None, findings: int, examples: tuple[Example, ...], *, is_fault: bool
 ) -> FindingGroup:
-    return FindingGroup("event", kind, cause, is_fault, findings, findings * 2, examples)
+    check = next(check for check, kinds in FINDING_KINDS.items() if kind in kinds)
+    return FindingGroup(check, kind, cause, is_fault, findings, findings * 2, examples)
 
 
 def test_findings_are_a_table_with_their_first_examples() -> None:
     copies = group(
-        "further_copy", "idempotence_off", 1001, (example(5, "first at 3"), example(6, "first at 3")), is_fault=True
+        "duplicate", "idempotence_off", 1001, (example(5, "first at 3"), example(6, "first at 3")), is_fault=True
     )
     aborted = group("aborted_transaction", None, 1, (example(9, "aborted"),), is_fault=False)
     summary = Summary("a:9092", ("sequences", "events by key"), (TOTALS,), (copies, aborted))
@@ -38,23 +40,24 @@ def test_findings_are_a_table_with_their_first_examples() -> None:
         "Audit of a:9092: sequences, events by key",
         "  orders: 1,200 records in 3 batches of 1 partition, from 2 producers with an id",
         "",
-        "check  found         cause            findings  records",
-        "-----  ------------  ---------------  --------  -------",
-        "event  further_copy  idempotence_off     1,001    2,002",
+        "check  found      cause            findings  records",
+        "-----  ---------  ---------------  --------  -------",
+        "event  duplicate  idempotence_off     1,001    2,002",
         "",
-        "further copy (idempotence off), the first 2:",
+        "duplicate (idempotence off), the first 2:",
         "  orders-0 offset 5 event k1: first at 3",
         "  orders-0 offset 6 event k1: first at 3",
+        "  advice: Set enable.idempotence=true and acks=all in the producer, so that the broker drops a retried batch.",
         "",
         "Findings that are not faults:",
         "check  found                cause  findings  records",
         "-----  -------------------  -----  --------  -------",
-        "event  aborted_transaction  -             1        2",
+        "log    aborted_transaction  -             1        2",
         "",
         "aborted transaction, all:",
         "  orders-0 offset 9 event k1: aborted",
         "",
-        "Verdict: 1,001 findings: 1,001 further copy (idempotence off)",
+        "Verdict: 1,001 findings: 1,001 duplicate (idempotence off)",
     ]
     assert not summary.is_clean
 

@@ -1,6 +1,7 @@
 """`fauxka compare` as a process: its outputs and exit codes, invalid input, and topics of two brokers."""
 
 import json
+import shlex
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -73,6 +74,9 @@ def test_a_sink_with_a_lost_and_a_doubled_row(tmp_path: Path) -> None:
         ("duplicated", "written_twice", 1),
         ("lost", None, 1),
     ]
+    shown = run(*shlex.split(verdict["groups"][1]["command"])[1:])
+    assert lost.offset in [json.loads(line)["offset"] for line in shown.output.splitlines()]
+    assert "commit offsets only after" in verdict["groups"][1]["advice"]
     suite = ElementTree.fromstring(files["xml"].read_text())
     assert [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None] == [
         "lost",

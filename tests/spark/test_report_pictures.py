@@ -7,7 +7,8 @@ from pyspark.sql import SparkSession
 
 from fauxka.pipeline.checks.findings import FINDING_COLUMNS, FINDING_SCHEMA
 from fauxka.pipeline.report.html_report import report_page
-from fauxka.pipeline.report.report_pictures import pictures_of
+from fauxka.pipeline.report.report_pictures import copies_over_time, pictures_of
+from fauxka.pipeline.report.report_svg import TIME_MS_MIN
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
@@ -26,10 +27,15 @@ def finding(**values: object) -> tuple[object, ...]:
     return tuple(values.get(name) for name in FINDING_COLUMNS)
 
 
-def copy(after_ms: int, cause: str) -> tuple[object, ...]:
-    return finding(
-        check="event", kind="duplicate", cause=cause, topic="t", partition=0, count=1, timestamp=at(after_ms)
-    )
+def copy(after_ms: int, cause: str, offset: int | None = 7) -> tuple[object, ...]:
+    place = {"topic": "t", "partition": 0, "offset": offset}
+    return finding(check="event", kind="duplicate", cause=cause, count=1, timestamp=at(after_ms), **place)
+
+
+def bar(axis: str, first: int, width: int, cause: str, times: tuple[int, ...]) -> dict[str, object]:
+    """Return the row of a bar. times: of its copies, in milliseconds after the first."""
+    of_times = {"count": len(times), "first_ms": FIRST_MS + min(times), "last_ms": FIRST_MS + max(times)}
+    return {"axis": axis, "first": first, "width": width, "cause": cause, **of_times}
 
 
 def gap(partition: int, offset: int, missing: int) -> tuple[object, ...]:
@@ -43,9 +49,9 @@ def test_the_pictures_of_an_audit_have_its_copies_gaps_and_producers(spark: Spar
     pictures = pictures_of(spark.createDataFrame(found, FINDING_SCHEMA), spark.createDataFrame(batches, BATCH_SCHEMA))
 
     assert pictures["copies"] == [
-        {"at_ms": FIRST_MS, "width_ms": 10, "cause": "a", "copies": 2},
-        {"at_ms": FIRST_MS, "width_ms": 10, "cause": "b", "copies": 1},
-        {"at_ms": FIRST_MS + 470, "width_ms": 10, "cause": "a", "copies": 1},
+        bar("time", FIRST_MS, 10, "a", (0, 0)),
+        bar("time", FIRST_MS, 10, "b", (0,)),
+        bar("time", FIRST_MS + 470, 10, "a", (479,)),
     ]
     assert pictures["gaps"] == [
         {"topic": "t", "partition": 0, "offset": 5, "missing": 2},
@@ -66,6 +72,27 @@ def test_the_pictures_of_an_audit_have_its_copies_gaps_and_producers(spark: Spar
     ]
     page = report_page({"verdict": "findings", "log": "l", "topics": [], "groups": [], "pictures": pictures})
     assert page.count("<svg") == 3
+
+
+def test_copies_within_a_few_milliseconds_are_bars_by_offset(spark: SparkSession) -> None:
+    found = [copy(0, "a", 100), copy(0, "a", 101), copy(TIME_MS_MIN - 1, "b", 101), copy(0, "a", 195)]
+
+    bars = copies_over_time(spark.createDataFrame(found, FINDING_SCHEMA))
+
+    assert bars == [
+        bar("offset", 100, 2, "a", (0, 0)),
+        bar("offset", 100, 2, "b", (TIME_MS_MIN - 1,)),
+        bar("offset", 194, 2, "a", (0,)),
+    ]
+
+
+def test_a_longer_time_and_findings_without_an_offset_are_bars_by_time(spark: SparkSession) -> None:
+    longer = [copy(0, "a", 100), copy(TIME_MS_MIN, "a", 101)]
+    without_offset = [copy(0, "a", 100), copy(1, "a", None)]
+
+    for found in (longer, without_offset):
+        bars = copies_over_time(spark.createDataFrame(found, FINDING_SCHEMA))
+        assert [(one["axis"], one["width"], one["count"]) for one in bars] == [("time", 1, 1)] * 2
 
 
 def test_without_findings_and_producers_the_pictures_are_empty(spark: SparkSession) -> None:
