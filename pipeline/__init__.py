@@ -22,8 +22,9 @@ def session(
 ) -> SparkSession:
     """Return the Spark session of this process with the format `fauxka-log`. Starts a session if there is none.
 
-    master: default local[*]. with_kafka: also provide the format `kafka`; missing jars are downloaded.
-    settings: Spark configuration keys; they override the defaults of this package.
-    Raises BadOption if Java or a jar is missing.
+    master: default local[*]; sc://HOST:PORT is a server of Spark Connect. with_kafka: also provide the format `kafka`;
+    missing jars are downloaded, but a Connect server must have them. settings: Spark configuration keys; they override
+    the defaults of this package.
+    Raises BadOption if Java, a jar or the Connect server is missing.
     """
     return cluster.spark_session.start_session(master, with_kafka=with_kafka, settings=settings)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TextIO
 
 from pyspark.sql import SparkSession
@@ -80,22 +79,19 @@ def run_partitions(run: AuditRun, folder: str, stderr: TextIO) -> int:
     if store == LOCAL_FILES:
         Path(place).mkdir(parents=True, exist_ok=True)
     verdicts = _Verdicts(store, place)
-    with TemporaryDirectory(prefix="fauxka-audit-") as scratch:
-        options = with_listing(run.request.options, Path(scratch, "listing.json"))
-        listed = segments_of(parse_options(options))
-        names = [name for name, segments in listed.items() if any(one.size for one in segments)]
-        failed = verdicts.read(names, run)
-        pending = [name for name in names if name not in failed]
-        parts = {
-            name: with_partition(options, name, Path(scratch, f"{partition_folder(*name)}.json")) for name in pending
-        }
-        runs = {name: replace(run, request=replace(run.request, options=part)) for name, part in parts.items()}
-        try:
-            if runs:
-                _audit_all(run, runs, verdicts, failed, stderr)
-        except BadOption as error:
-            done = f"{len(failed)} of {len(names)} partitions have a verdict in {folder}"
-            raise BadOption(f"{error}; {done}, and the same command goes on with the others") from error
+    options = with_listing(run.request.options)
+    listed = segments_of(parse_options(options))
+    names = [name for name, segments in listed.items() if any(one.size for one in segments)]
+    failed = verdicts.read(names, run)
+    pending = [name for name in names if name not in failed]
+    parts = {name: with_partition(options, name) for name in pending}
+    runs = {name: replace(run, request=replace(run.request, options=part)) for name, part in parts.items()}
+    try:
+        if runs:
+            _audit_all(run, runs, verdicts, failed, stderr)
+    except BadOption as error:
+        done = f"{len(failed)} of {len(names)} partitions have a verdict in {folder}"
+        raise BadOption(f"{error}; {done}, and the same command goes on with the others") from error
     print(f"Verdicts: {len(failed)} partitions, {sum(failed.values())} with findings", flush=True)
     return EXIT_FINDINGS if any(failed.values()) else EXIT_CLEAN
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
@@ -69,6 +67,7 @@ from .report.summary import (
     TopicLateness,
     TopicTotals,
 )
+from .sessions.session_kind import kind_of
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -128,13 +127,11 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
     run.outputs.check()
-    with TemporaryDirectory(prefix="fauxka-audit-") as folder:
-        request = replace(run.request, options=with_listing(run.request.options, Path(folder, "listing.json")))
-        run = replace(run, request=request)
-        log_to_read = check_request(run.request)
-        topics = log_topics(run)
-        with session_of(run, log_to_read.size) as spark:
-            summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
+    run = replace(run, request=replace(run.request, options=with_listing(run.request.options)))
+    log_to_read = check_request(run.request)
+    topics = log_topics(run)
+    with session_of(run, log_to_read.size) as spark:
+        summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
     run.outputs.write(summary, kinds)
     return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
 
@@ -149,9 +146,9 @@ def audited_summary(
 ) -> tuple[Summary, tuple[TopicKind, ...]]:
     """Return the verdict of a run, and its kinds by topic if it writes JUnit XML. topics: from log_topics."""
     if _SHUFFLE_TASKS_KEY not in run.settings:
-        tasks = shuffle_tasks(log_to_read.size, spark.sparkContext.defaultParallelism)
+        tasks = shuffle_tasks(log_to_read.size, kind_of(spark).task_count())
         spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
-    with Progress(running_stages(spark), stderr):
+    with running_stages(spark) as stages, Progress(stages, stderr):
         audited = _audited(spark, log_to_read.request, run)
         summary = _summary(audited, run, topics)
         return summary, () if run.outputs.junit is None else kinds_by_topic(audited.judged)

@@ -85,10 +85,12 @@ class Baseline:
             return spark.createDataFrame(rows, _BASELINE_SCHEMA)
         try:
             table = self._table(spark)
+            # Spark Connect looks for the folder only now.
+            names = table.columns
         except (PySparkException, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error).splitlines()[0]
             raise BadOption(f"baseline: {self.place} cannot be read: {reason}") from error
-        if "group_id" not in table.columns:
+        if "group_id" not in names:
             # A folder of before this column.
             table = table.withColumn("group_id", f.lit(None))
         missing = [name for name in _BASELINE_COLUMNS if name not in table.columns]

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StringType, StructField, StructType
 
 from ..decode.arrow_types import arrow
-from ..read.worker_process import freeze_imported_objects
 from ..schemas.field_source import FieldSource, Texts, open_source
 from ..schemas.schema_options import Content, SchemaOptions
 from ..schemas.undecodable_content import UndecodableContent
+from ..sessions.worker_process import freeze_imported_objects
 from .event_id_parts import parse_row_id
 from .event_id_schemas import field_sources
 

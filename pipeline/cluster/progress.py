@@ -1,7 +1,8 @@
 """Progress line of a running Spark job: tasks, rows, shuffled bytes, and the remaining time of the running stages.
 
-Only shuffled bytes are shown, because a Python data source reports only rows to Spark. Spark replans a query after each
-stage, so the number of further stages is unknown. This module does not use Spark; running_stages.py does.
+Only shuffled bytes are shown, because a Python data source reports only rows to Spark. A Connect server reports tasks
+alone. Spark replans a query after each stage, so the number of further stages is unknown. This module does not use
+Spark; running_stages.py does.
 """
 
 from __future__ import annotations
@@ -9,25 +10,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TextIO
+
+from ..sessions.stage import Stage
 
 # A poll takes milliseconds.
 POLL_SECONDS = 0.5
 # The interval of lines to a stream that is not a terminal.
 LINE_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A running stage."""
-
-    number: int
-    tasks: int
-    tasks_done: int
-    rows: int
-    bytes_shuffled: int
 
 
 class Progress:
@@ -104,15 +95,20 @@ class Meter:
         for stage in running:
             self._first_seen.setdefault(stage.number, now)
             self._latest[stage.number] = stage
-        rows = sum(stage.rows for stage in self._latest.values())
-        size = sum(stage.bytes_shuffled for stage in self._latest.values())
-        words = [f"{now - self._started:.0f} s", f"{rows:,} rows", f"{size / 1e6:,.1f} MB shuffled"]
+        words = [f"{now - self._started:.0f} s", *self._counts()]
         if running:
             names = ", ".join(str(stage.number) for stage in running)
             done = sum(stage.tasks_done for stage in running)
             words.insert(1, f"stage {names}: {done} of {sum(stage.tasks for stage in running)} tasks")
         left = [seconds for stage in running if (seconds := self._seconds_left(stage, now)) is not None]
         return ", ".join([*words, *([f"about {max(left):.0f} s left of it"] if left else [])])
+
+    def _counts(self) -> list[str]:
+        counted = [(stage.rows, stage.bytes_shuffled) for stage in self._latest.values() if stage.rows is not None]
+        if not counted:
+            return []
+        rows, size = (sum(numbers) for numbers in zip(*counted, strict=True))
+        return [f"{rows:,} rows", f"{size / 1e6:,.1f} MB shuffled"]
 
     def _seconds_left(self, stage: Stage, now: float) -> float | None:
         if not stage.tasks_done:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -16,15 +15,11 @@ from contextlib import suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from zipimport import zipimporter
 
 from ...storage.file_systems.own_folder import delete_own_folder
 from ...storage.file_systems.path_problems import find_path_problem
 from ..bad_option import BadOption
-
-if TYPE_CHECKING:
-    from pyspark import SparkContext
 
 ARCHIVE_NAME = "fauxka.zip"
 # The parts that import-linter allows the pipeline to import.
@@ -34,7 +29,6 @@ _ROOT_MODULES = ("__init__.py", "rare_parts.py")
 _PACKAGE = __name__.partition(".")[0]
 # The earliest time of the zip format; a fixed time makes archives of the same code identical.
 _WRITTEN_AT = (1980, 1, 1, 0, 0, 0)
-_FOLDER_OF_STREAMS = "streaming_job"
 
 
 def write_archive(path: Path) -> None:
@@ -65,29 +59,9 @@ def _modules(name: PurePosixPath, folder: Traversable) -> Iterator[tuple[PurePos
             yield name / entry.name, entry
 
 
-def send_archive(context: SparkContext) -> None:
-    """Send the package to the workers of a cluster, unless the job already did.
-
-    The archive has priority over an installed package of that name.
-    """
-    own = _archive_of_this_code() or _new_archive()
-    if not any(PurePosixPath(file).name == own.name for file in context.listFiles):
-        context.addPyFile(str(own))
-    _copy_for_streams(own)
-
-
-def _copy_for_streams(archive: Path) -> None:
-    """Copy the archive to the folder from which the driver's Python worker of a stream imports.
-
-    Spark copies the files of a job to another folder than the one it passes to this worker.
-    Source: PythonStreamingSourceRunner.init, Spark 4.2.0.
-    """
-    # Spark takes a second to import, and write_archive does not need it.
-    from pyspark import SparkFiles
-
-    folder = Path(SparkFiles.getRootDirectory(), _FOLDER_OF_STREAMS)
-    folder.mkdir(exist_ok=True)
-    shutil.copyfile(archive, folder / archive.name)
+def archive_of_this_code() -> Path:
+    """Return the archive from which this module was imported, or a new one if it was imported from a folder."""
+    return _archive_imported_from() or _new_archive()
 
 
 def _new_archive() -> Path:
@@ -103,7 +77,7 @@ def _delete_archive(folder: Path) -> None:
         delete_own_folder(folder, lambda name: name == ARCHIVE_NAME)
 
 
-def _archive_of_this_code() -> Path | None:
+def _archive_imported_from() -> Path | None:
     """Return the archive from which this module was imported; None if it was imported from a folder."""
     spec = importlib.util.find_spec(_PACKAGE)
     assert spec is not None, "the package of this module is importable"

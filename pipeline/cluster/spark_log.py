@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import IO
 from pyspark.sql import SparkSession
 
 from ..bad_option import BadOption
+from ..sessions.session_kind import is_connect
 from .spark_errors import SPARK_ERRORS, failure_reason
 from .stop_signals import StopSignals
 
@@ -47,6 +50,8 @@ def logged_session(command: str, start: Callable[[], SparkSession]) -> Generator
             with _logging_into(log.name):
                 with _standard_error_in(log.file), signals.waiting():
                     spark = start()
+                if is_connect(spark):
+                    _exit_by_sigterm()
                 try:
                     signals.act()
                     yield spark
@@ -56,13 +61,23 @@ def logged_session(command: str, start: Callable[[], SparkSession]) -> Generator
             if signals.first is not None:
                 os.unlink(log.name)
                 raise SystemExit(_SIGNAL_EXIT + signals.first) from error
-            is_heap_full = _HEAP_IS_FULL in Path(log.name).read_text(errors="replace")
-            reason = _HEAP_ADVICE if is_heap_full else failure_reason(error)
+            text = Path(log.name).read_text(errors="replace")
+            reason = _HEAP_ADVICE if _HEAP_IS_FULL in text else failure_reason(error)
+            if not text:
+                # A Connect server has its log.
+                os.unlink(log.name)
+                raise BadOption(reason) from error
             raise BadOption(f"{reason} (Spark's log: {log.name})") from error
         except BaseException:
             os.unlink(log.name)
             raise
     os.unlink(log.name)
+
+
+def _exit_by_sigterm() -> None:
+    """Let SIGTERM stop the session: a Connect server goes on with the query of a process that has just ended."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(_SIGNAL_EXIT + number))
 
 
 @contextmanager

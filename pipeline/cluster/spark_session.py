@@ -1,4 +1,4 @@
-"""A Spark session with the data source `fauxka-log`, on this machine or on a cluster.
+"""A Spark session with the data source `fauxka-log`, on this machine, on a cluster or on a Connect server.
 
 The user's settings override the ones here. An existing session is used unchanged.
 """
@@ -15,8 +15,11 @@ from pyspark.sql import SparkSession
 
 from .. import read
 from ..bad_option import BadOption
+from ..sessions.classic_session import is_local
+from ..sessions.session_kind import is_connect, kind_of
+from .connect_server import check_kafka_format, connect_to, find_server, set_all
 from .java_options import ARROW_OPTIONS, options_of_one_machine
-from .spark_archive import send_archive
+from .spark_archive import archive_of_this_code
 from .spark_jars import fetch_jars
 
 SETTINGS = {
@@ -52,13 +55,36 @@ def start_session(
 ) -> SparkSession:
     """Return the session of this process with the format `fauxka-log`. Starts a session if there is none.
 
-    master: default is that of spark-submit if it started this process, otherwise local[*]. Workers of a cluster are
-    sent this package. with_kafka: also provide the format kafka; missing jars are downloaded. A job of spark-submit
-    must pass them as --jars. settings: Spark configuration keys. log_bytes: about the size of the log that the process
-    reads, if that is all it does.
-    Raises BadOption if Java or a jar is missing.
+    master: default is SPARK_REMOTE, or that of spark-submit if it started this process, otherwise local[*]; sc:// is a
+    Connect server. Workers of a cluster are sent this package. with_kafka: also provide the format kafka; missing jars
+    are downloaded. A job of spark-submit must pass them as --jars, and a Connect server must have them. settings: Spark
+    configuration keys. log_bytes: about the size of the log that the process reads, if that is all it does.
+    Raises BadOption if Java, a jar or the Connect server is missing.
     """
     given = dict(settings or {})
+    active = SparkSession.getActiveSession()
+    server = find_server(master, given)
+    if active is not None and is_connect(active):
+        spark = active
+    elif server is not None:
+        spark = connect_to(server)
+    else:
+        spark = _classic_session(master, given, with_kafka=with_kafka, log_bytes=log_bytes)
+    if is_connect(spark):
+        set_all(spark, given)
+        if with_kafka:
+            check_kafka_format(spark)
+    if active is None:
+        _set_missing_sql_settings(spark)
+    kind_of(spark).send_archive(archive_of_this_code)
+    register(spark)
+    return spark
+
+
+def _classic_session(
+    master: str | None, given: Mapping[str, str], *, with_kafka: bool, log_bytes: int | None
+) -> SparkSession:
+    """Return the classic session of this process, or start one. given: the user's Spark keys. Raises BadOption."""
     master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
     _check_java()
     is_new = SparkSession.getActiveSession() is None
@@ -71,13 +97,7 @@ def start_session(
         builder = builder.master(master)
     for key, value in keys.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    if is_new:
-        _set_missing_sql_settings(spark)
-    if not is_local(str(spark.sparkContext.master)):
-        send_archive(spark.sparkContext)
-    register(spark)
-    return spark
+    return builder.getOrCreate()
 
 
 def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int | None) -> dict[str, str]:
@@ -92,10 +112,9 @@ def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int |
 
 
 def _set_missing_sql_settings(spark: SparkSession) -> None:
-    """Set the SQL settings that neither start_session nor spark-submit has set."""
-    given = spark.sparkContext.getConf()
+    """Set the SQL settings that neither start_session, spark-submit nor the Connect server has set."""
     for key, value in SETTINGS.items():
-        if key.startswith("spark.sql.") and not given.contains(key):
+        if key.startswith("spark.sql.") and spark.conf.get(key, None) is None:
             spark.conf.set(key, value)
 
 
@@ -108,11 +127,6 @@ def register(spark: SparkSession) -> None:
 def has_data_sources(spark: SparkSession) -> bool:
     """Whether this Spark has Python data sources (4.0 and later)."""
     return int(spark.version.split(".")[0]) >= 4
-
-
-def is_local(master: str) -> bool:
-    """Whether tasks run within the driver's JVM; false for local-cluster."""
-    return master == "local" or master.startswith("local[")
 
 
 def _is_submitted() -> bool:

@@ -26,7 +26,8 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from ..bad_option import BadOption
 from ..decode.arrow_types import arrow
 from ..read.object_store import ArrowFiles
-from ..read.worker_process import freeze_imported_objects
+from ..sessions.session_kind import kind_of
+from ..sessions.worker_process import freeze_imported_objects
 
 MARKER = "_SUCCESS"
 # Hive's, for a column that is null.
@@ -134,18 +135,17 @@ def read_parquet(
     kinds = from_arrow_schema(_with_fields(_selected(schema, stored), {name: folders[name] for name in added}))
     to = to_arrow_schema(kinds)
 
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for path in _files_in(batches):
-            values = _folder_values(path)
-            with _open(store, path) as file:
-                for batch in _parquet_file(file).iter_batches(columns=stored):
-                    table = pa.Table.from_batches([batch]).select(stored)
-                    for name in added:
-                        column = pa.array([values.get(name)] * batch.num_rows, pa.string())
-                        table = table.append_column(name, column)
-                    yield from table.cast(to).to_batches()
+    def read(path: str) -> Iterator[pa.RecordBatch]:
+        values = _folder_values(path)
+        with _open(store, path) as file:
+            for batch in _parquet_file(file).iter_batches(columns=stored):
+                table = pa.Table.from_batches([batch]).select(stored)
+                for name in added:
+                    column = pa.array([values.get(name)] * batch.num_rows, pa.string())
+                    table = table.append_column(name, column)
+                yield from table.cast(to).to_batches()
 
-    return _one_task_each(spark, files).mapInArrow(read, kinds)
+    return kind_of(spark).rows_of_tasks(files, read, kinds)
 
 
 def _folder_columns(files: Iterable[str]) -> dict[str, pa.DataType]:
@@ -192,13 +192,12 @@ def _with_fields(schema: pa.Schema, fields: Mapping[str, pa.DataType]) -> pa.Sch
 def read_lines(spark: SparkSession, store: ArrowFiles, files: list[str]) -> DataFrame:
     """Return the lines of text files as the column value. Each file is read by one task."""
 
-    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for path in _files_in(batches):
-            for lines in _lines_of(store, path):
-                texts = [line.removesuffix(b"\r").decode(errors="replace") for line in lines]
-                yield pa.RecordBatch.from_pydict({"value": pa.array(texts, pa.string())})
+    def read(path: str) -> Iterator[pa.RecordBatch]:
+        for lines in _lines_of(store, path):
+            texts = [line.removesuffix(b"\r").decode(errors="replace") for line in lines]
+            yield pa.RecordBatch.from_pydict({"value": pa.array(texts, pa.string())})
 
-    return _one_task_each(spark, files).mapInArrow(read, _LINE_SCHEMA)
+    return kind_of(spark).rows_of_tasks(files, read, _LINE_SCHEMA)
 
 
 def _open(store: ArrowFiles, path: str) -> pa.NativeFile:
@@ -223,18 +222,6 @@ def _lines_of(store: ArrowFiles, path: str) -> Generator[list[bytes], None, None
             *lines, rest = (rest + content).split(b"\n")
             yield lines
     yield [rest] if rest else []
-
-
-def _files_in(batches: Iterable[pa.RecordBatch]) -> Iterator[str]:
-    freeze_imported_objects()
-    for batch in batches:
-        files: list[str] = batch.to_pydict()["file"]
-        yield from files
-
-
-def _one_task_each(spark: SparkSession, files: list[str]) -> DataFrame:
-    rows = [(file,) for file in files]
-    return spark.createDataFrame(spark.sparkContext.parallelize(rows, len(rows)), _FILE_SCHEMA)
 
 
 def base_name(uri: str) -> str:

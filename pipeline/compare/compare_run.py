@@ -65,7 +65,7 @@ def run_compare(run: CompareRun, stderr: TextIO) -> int:
     checked = check_request(run.request)
     log_topics = _log_topics(run)
     start = partial(start_session, run.master, settings=run.settings)
-    with logged_session("compare", start) as spark, Progress(running_stages(spark), stderr):
+    with logged_session("compare", start) as spark, running_stages(spark) as stages, Progress(stages, stderr):
         summary, judged = _summary(spark, run, checked, log_topics)
         kinds = () if run.outputs.junit is None else kinds_by_topic(judged)
     run.outputs.write(summary, kinds)

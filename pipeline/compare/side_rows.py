@@ -114,7 +114,10 @@ def _read_table(spark: SparkSession, side: TableSide) -> DataFrame:
     try:
         stored = find_store(side.name, side.path) if side.path is not None and side.format == PARQUET else None
         if stored is None:
-            return spark.read.format(side.format).options(**side.options).load(side.path)
+            rows = spark.read.format(side.format).options(**side.options).load(side.path)
+            # Spark Connect looks for the table only now.
+            _ = rows.schema
+            return rows
         store, place = stored
         return read_parquet(spark, store, sorted(content_files(store, place)))
     except PySparkException as error:

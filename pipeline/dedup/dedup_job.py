@@ -33,6 +33,7 @@ from ..read.log_identity import identity_of
 from ..read.object_store import ArrowFiles
 from ..read.options import parse_options
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
+from ..sessions.observed_row import observed_values
 from .dedup import (
     COUNT_NAMES,
     counts_of,
@@ -191,7 +192,7 @@ def copies_by_cause(spark: SparkSession, job: DedupJob) -> dict[str, int]:
 def write_new_folder(copies: DataFrame, path: str) -> None:
     """Write parquet to a new folder. Raises BadOption if it exists."""
     try:
-        copies.write.mode("errorifexists").parquet(path)
+        copies.write.mode("error").parquet(path)
     except AnalysisException as error:
         if "PATH_ALREADY_EXISTS" not in str(error):
             raise
@@ -209,7 +210,7 @@ def start_stream(spark: SparkSession, job: DedupJob, *, is_endless: bool) -> Str
         raise BadOption(f"a stream needs Spark 4, not {spark.version}; --batch works with Spark 3.5")
     # All checks come before check_same_job, which writes to the checkpoint.
     identity, checkpoint = job.identity, job.checkpoint_path
-    sink = sink_of(spark, job)
+    sink = sink_of(job)
     # Fails now instead of in the first micro-batch if the topic does not exist.
     if isinstance(sink, TopicSink):
         sink.ends()
@@ -263,14 +264,14 @@ def description_of(job: DedupJob) -> dict[str, str]:
     }
 
 
-def sink_of(spark: SparkSession, job: DedupJob) -> Sink:
+def sink_of(job: DedupJob) -> Sink:
     """Return the sink of a stream."""
     if job.stored_target is not None:
         return ObjectStoreSink(*job.stored_target)
     if job.target is None:
         return ParquetSink(job.to.rstrip("/"))
     mark_path = f"{job.checkpoint_path}/{MARK_IN_CHECKPOINT}"
-    return TopicSink(spark, job.target, job.identity, mark_path, job.decoded)
+    return TopicSink(job.target, job.identity, mark_path, job.decoded)
 
 
 class StreamTally:
@@ -290,7 +291,7 @@ class StreamTally:
             if progress["batchId"] <= self._last_batch or _READ not in observed or _KEPT not in observed:
                 continue
             self._last_batch = progress["batchId"]
-            self.counts = self.counts.plus(counts_in(observed[_READ].asDict(), observed[_KEPT].asDict()))
+            self.counts = self.counts.plus(counts_in(*(observed_values(observed[name]) for name in (_READ, _KEPT))))
         return self.counts != before
 
 

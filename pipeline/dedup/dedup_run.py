@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..checks.event_id_schemas import check_event_id
+from ..cluster.connect_server import find_server
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..cluster.stored_frames import check_new
@@ -41,7 +42,7 @@ class DedupRun:
 def run_dedup(run: DedupRun) -> None:
     """Run the job and print its counts. Raises BadOption, also for a failure of Spark or of a broker."""
     try:
-        if not run.is_batch:
+        if not run.is_batch and find_server(run.master, run.settings) is None:
             check_checkpoint_jars(run.job.checkpoint_path, run.settings)
         check_job(run.job, is_batch=run.is_batch)
         has_topic = run.job.target is not None

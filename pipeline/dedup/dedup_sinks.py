@@ -83,7 +83,6 @@ class TopicSink:
     target: the options of the data source for the topic.
     """
 
-    spark: SparkSession
     target: Mapping[str, str] = field(repr=False)
     event_id: Column
     mark_path: str
@@ -92,11 +91,13 @@ class TopicSink:
 
     def write(self, kept: DataFrame, batch_number: int) -> None:
         """Write the events that no earlier attempt of the micro-batch has written."""
-        mark = self._find_mark()
+        # A stream on a Connect server runs this in a process of the server, with another session.
+        spark = kept.sparkSession
+        mark = self._find_mark(spark)
         if mark is not None and mark.batch_number == batch_number:
-            kept = kept.join(self._written_since(mark), EVENT_ID, "left_anti")
+            kept = kept.join(self._written_since(spark, mark), EVENT_ID, "left_anti")
         else:
-            self._set_mark(TopicMark(batch_number, self.ends()))
+            self._set_mark(spark, TopicMark(batch_number, self.ends()))
         write_to_topic(kept, self.target)
 
     def ends(self) -> dict[str, dict[str, int]]:
@@ -104,8 +105,8 @@ class TopicSink:
         offsets = FetchLog(parse_options(self.target)).ends()
         return {self.target["topics"]: {str(name.partition): offset for name, offset in sorted(offsets.items())}}
 
-    def _written_since(self, mark: TopicMark) -> DataFrame:
-        rows = read_log(self.spark, {**self.target, "startingOffsets": json.dumps(mark.ends)})
+    def _written_since(self, spark: SparkSession, mark: TopicMark) -> DataFrame:
+        rows = read_log(spark, {**self.target, "startingOffsets": json.dumps(mark.ends)})
         return (
             with_event_ids(self.decoded(rows), self.event_id)
             .where(f.col(EVENT_ID).isNotNull())
@@ -113,16 +114,16 @@ class TopicSink:
             .distinct()
         )
 
-    def _find_mark(self) -> TopicMark | None:
+    def _find_mark(self, spark: SparkSession) -> TopicMark | None:
         """Return the last mark; None for an incomplete one, because no write to the topic followed it."""
-        line = find_text(self.spark, self.mark_path)
+        line = find_text(spark, self.mark_path)
         if line is None:
             return None
         content = json.loads(line)
         return TopicMark(content["batch"], content["ends"])
 
-    def _set_mark(self, mark: TopicMark) -> None:
-        write_text(self.spark, self.mark_path, json.dumps({"batch": mark.batch_number, "ends": mark.ends}))
+    def _set_mark(self, spark: SparkSession, mark: TopicMark) -> None:
+        write_text(spark, self.mark_path, json.dumps({"batch": mark.batch_number, "ends": mark.ends}))
 
 
 def write_to_topic(kept: DataFrame, target: Mapping[str, str]) -> None:

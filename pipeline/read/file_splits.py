@@ -7,6 +7,7 @@ split_segment, because what follows damage depends on all the bytes behind it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,7 @@ from ..decode.decoder import Decoder
 from ..decode.row_source import RowSource
 from ..decode.views import with_waits
 from .committed import AbortedTransactions, remove_aborted
-from .file_store import OpenFile
+from .file_store import LocalFiles, OpenFile
 from .ranges_ahead import read_ranges
 from .segment_files import Segment
 from .segment_walk import indexed_position, read_index, walk_headers
@@ -62,7 +63,10 @@ class FileSplit:
                         table = remove_aborted(table, self.aborted.overlapping(self.store, table))
                     yield from decoder.decode_table(table, replace(self.source, position=position))
         except FileNotFoundError:
-            # Retention or cleaning has deleted the segment since it was listed.
+            # Retention or cleaning has deleted the segment since it was listed, but not the log directory.
+            log_directory = os.path.dirname(os.path.dirname(self.path))
+            if isinstance(self.store, LocalFiles) and not os.path.isdir(log_directory):
+                raise BadOption(f"path: a worker has no {log_directory}; all workers must read it") from None
             return
         except OSError as error:
             raise BadOption(f"path: {self.path} cannot be read: {error.strerror}") from None

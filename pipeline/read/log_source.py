@@ -21,11 +21,11 @@ from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..decode.decoder import Decoder
 from ..decode.views import Column, check_columns, schema_of
+from ..sessions.worker_process import freeze_imported_objects
 from .fetch_log import FetchLog
 from .file_log import FileLog, Place
 from .log_splits import Split, open_log, read_split
 from .options import LogOptions, parse_options
-from .worker_process import freeze_imported_objects
 
 # An offset in Spark's checkpoint: the next offset, or segment and position, by topic and partition.
 StreamOffset = dict[str, dict[str, dict[str, int]]]

@@ -1,17 +1,19 @@
-"""The files of a log as one listing found them, in a file that replaces every later listing of the same job.
+"""The files of a log as one listing found them, in an option that replaces every later listing of the same job.
 
 - All passes over the log read the same files up to the same sizes, although files are added and grow.
 - A file that is deleted meanwhile is missing for every later pass, and find_deleted reports it.
-- The option `listing` names the file. It belongs to the job, which deletes it.
+- The option `listing` has the compressed files themselves, because the driver of a Connect server reads no file of this
+  process.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
@@ -20,8 +22,8 @@ from .segment_files import PartitionSegments, Segment, find_segments
 from .stores import store_of
 
 
-def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
-    """List the files of a log into a file, and return options of the data source that read them from it.
+def with_listing(options: Mapping[str, str]) -> dict[str, str]:
+    """List the files of a log, and return options of the data source that read exactly them.
 
     The listing has the internal topics too, of which an audit reads the state of transactions. Returns the options
     unchanged for a broker. Raises BadOption.
@@ -30,14 +32,14 @@ def with_listing(options: Mapping[str, str], file: Path) -> dict[str, str]:
     if parsed.path is None:
         return dict(options)
     found = _present(parsed, lambda topic: parsed.is_wanted(topic) or topic in INTERNAL_TOPICS)
-    return _stored(options, found, file)
+    return _stored(options, found)
 
 
-def with_partition(options: Mapping[str, str], name: PartitionName, file: Path) -> dict[str, str]:
-    """Return options that read only a partition. options: with a listing. file: for the listing of the partition."""
+def with_partition(options: Mapping[str, str], name: PartitionName) -> dict[str, str]:
+    """Return options that read only a partition. options: with a listing."""
     listed = _listed(parse_options(options))
     kept = {one: segments for one, segments in listed.items() if one == name or one.topic_name in INTERNAL_TOPICS}
-    return _stored({**options, "topics": name.topic_name}, kept, file)
+    return _stored({**options, "topics": name.topic_name}, kept)
 
 
 def segments_of(options: LogOptions) -> PartitionSegments:
@@ -52,7 +54,7 @@ def _present(options: LogOptions, is_wanted: Callable[[str], bool]) -> Partition
     return find_segments(options.path, is_wanted, options.storage_attempts, tier=options.tier)
 
 
-def _stored(options: Mapping[str, str], found: PartitionSegments, file: Path) -> dict[str, str]:
+def _stored(options: Mapping[str, str], found: PartitionSegments) -> dict[str, str]:
     segments = [segment for segments in found.values() for segment in segments]
     content = {
         "segments": [
@@ -60,8 +62,7 @@ def _stored(options: Mapping[str, str], found: PartitionSegments, file: Path) ->
         ],
         "neighbours": {one.folder: None if one.neighbours is None else sorted(one.neighbours) for one in segments},
     }
-    file.write_text(json.dumps(content))
-    return {**options, LISTING: str(file)}
+    return {**options, LISTING: base64.b64encode(zlib.compress(json.dumps(content).encode())).decode()}
 
 
 def _listed(options: LogOptions) -> PartitionSegments:
@@ -70,7 +71,7 @@ def _listed(options: LogOptions) -> PartitionSegments:
     assert options.listing is not None, "the options have a listing"
     store, _ = store_of("path", options.path, options.storage_attempts)
     tier = store if options.tier is None else store_of("tier", options.tier, options.storage_attempts)[0]
-    content = json.loads(Path(options.listing).read_text())
+    content = json.loads(zlib.decompress(base64.b64decode(options.listing)))
     neighbours = {
         folder: None if names is None else frozenset(names) for folder, names in content["neighbours"].items()
     }

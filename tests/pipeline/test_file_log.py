@@ -226,6 +226,15 @@ def test_a_file_deleted_before_its_task_runs_has_no_rows(tmp_path: Path) -> None
     assert rows_of(splits) == []
 
 
+def test_a_worker_without_the_log_directory_is_an_error_and_not_an_empty_log(tmp_path: Path) -> None:
+    write_segment(tmp_path / "log" / "t-0", batches(0, 3))
+    splits = file_log(tmp_path / "log").splits()
+    (tmp_path / "log").rename(tmp_path / "elsewhere")
+
+    with pytest.raises(BadOption, match=r"path: a worker has no .*/log; all workers must read it"):
+        rows_of(splits)
+
+
 def test_a_torn_end_is_a_row_of_a_batch_query(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", batches(0, 1), torn=batch(2)[: HEADER_SIZE + 3])
 

@@ -2,7 +2,8 @@
 
 import io
 
-from fauxka.pipeline.cluster.progress import LINE_SECONDS, Meter, Stage, StatusLine
+from fauxka.pipeline.cluster.progress import LINE_SECONDS, Meter, StatusLine
+from fauxka.pipeline.sessions.stage import Stage
 
 
 def test_rows_of_ended_stages_count_and_the_time_is_of_the_slowest_stage() -> None:
@@ -15,6 +16,14 @@ def test_rows_of_ended_stages_count_and_the_time_is_of_the_slowest_stage() -> No
     assert first == "1 s, stage 0: 0 of 10 tasks, 0 rows, 0.0 MB shuffled"
     assert second == "5 s, stage 0, 1: 5 of 12 tasks, 4,005 rows, 1.0 MB shuffled, about 6 s left of it"
     assert third == "7 s, stage 1: 1 of 2 tasks, 5,000 rows, 1.0 MB shuffled, about 2 s left of it"
+
+
+def test_a_session_that_counts_no_rows_has_a_line_of_tasks() -> None:
+    meter = Meter(100.0)
+
+    line = meter.line([Stage(3, tasks=8, tasks_done=4)], 104.0)
+
+    assert line == "4 s, stage 3: 4 of 8 tasks, about 0 s left of it"
 
 
 class Terminal(io.StringIO):

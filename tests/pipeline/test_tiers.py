@@ -103,7 +103,7 @@ def test_a_log_and_its_tier_have_each_record_once(tmp_path: Path, write: Write) 
 
     assert offsets_of(read(**places)) == list(range(30))
     assert offsets_of(read(path=tmp_path / "*")) == list(range(30))
-    assert offsets_of(read(**with_listing(places, tmp_path / "listing.json"))) == list(range(30))
+    assert offsets_of(read(**with_listing(places))) == list(range(30))
 
 
 @BOTH

@@ -20,6 +20,9 @@ START_SECONDS_MAX = 120
 STOP_SECONDS_MAX = 30
 POLL_SECONDS = 0.05
 
+DEPLOY_MASTER = ("org.apache.spark.deploy.master.Master", "--webui-port", "0")
+DEPLOY_WORKER = ("org.apache.spark.deploy.worker.Worker", "--webui-port", "0")
+
 _MASTER_IS_UP = re.compile(r"Starting Spark master at (spark://\S+)")
 _WORKER_IS_UP = re.compile(r"Successfully registered with master")
 
@@ -71,41 +74,42 @@ def standalone_cluster(
     """
     python = python_without_fauxka(folder / "python")
     with ExitStack() as running:
-        started = running.enter_context(_daemon(folder, "master.Master", ["--host", LOOPBACK, "--port", "0"]))
-        master = _said(started, _MASTER_IS_UP)
+        started = running.enter_context(daemon(folder, [*DEPLOY_MASTER, "--host", LOOPBACK, "--port", "0"]))
+        master = said(started, _MASTER_IS_UP)
         address = ["--host", LOOPBACK, "--port", "0", "--cores", "1", "--memory", "1g"]
         workers = [
             running.enter_context(
-                _daemon(
-                    folder / f"worker-{number}", "worker.Worker", [*address, "--work-dir", "work", master], variables
-                )
+                daemon(folder / f"worker-{number}", [*DEPLOY_WORKER, *address, "--work-dir", "work", master], variables)
             )
             for number in range(worker_count)
         ]
         for worker in workers:
-            _said(worker, _WORKER_IS_UP)
+            said(worker, _WORKER_IS_UP)
         yield Cluster(master, python)
 
 
 @dataclass(frozen=True)
-class _Daemon:
+class Daemon:
     process: subprocess.Popen[bytes]
     log: Path
 
 
 @contextmanager
-def _daemon(
-    folder: Path, name: str, arguments: Iterable[str], more: Mapping[str, str] | None = None
-) -> Generator[_Daemon, None, None]:
-    """Run a Spark daemon in its own folder, outside the checkout and without its environment variables."""
-    home = pyspark_home()
+def daemon(
+    folder: Path, arguments: Iterable[str], more: Mapping[str, str] | None = None, home: Path | None = None
+) -> Generator[Daemon, None, None]:
+    """Run a Spark daemon in its own folder, outside the checkout and without its environment variables.
+
+    arguments: its class, and those of the class. home: of Spark, by default the installed pyspark.
+    """
+    home = home or pyspark_home()
     folder.mkdir(exist_ok=True)
     log = folder / "log"
     kept = {key: value for key, value in environment().items() if key not in ("PYTHONPATH", "SPARK_CONF_DIR")}
     variables = {"SPARK_HOME": str(home), "SPARK_LOCAL_IP": LOOPBACK, "SPARK_DAEMON_MEMORY": "256m"}
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", "--webui-port", "0", *arguments],
+            [str(home / "bin" / "spark-class"), *arguments],
             env={**kept, **variables, **(more or {})},
             cwd=folder,
             stdin=subprocess.DEVNULL,
@@ -114,7 +118,7 @@ def _daemon(
             start_new_session=True,
         )
     try:
-        yield _Daemon(process, log)
+        yield Daemon(process, log)
     finally:
         _stop(process)
 
@@ -129,7 +133,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _said(daemon: _Daemon, words: re.Pattern[str]) -> str:
+def said(daemon: Daemon, words: re.Pattern[str]) -> str:
     """Wait for a pattern in the log of a daemon; return its last group, or the whole match."""
     deadline = time.monotonic() + START_SECONDS_MAX
     while True:

@@ -10,23 +10,20 @@ import pytest
 from confluent_kafka import Producer
 
 from fauxka.pipeline.cluster.spark_archive import ARCHIVE_NAME
-from fauxka.protocol.batches import records
-from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker
 
 from ..clients.confluent_client import ConfluentClient
 from ..clients.topics import create_topic
 from ..object_store import CREDENTIALS, running_bucket
-from ..pipeline.logs_on_disk import read, write_segment
+from ..pipeline.logs_on_disk import read
 from ..serving_process import Ended, environment, run
+from .copied_log import EVENTS, PARTITIONS, write_copied_log
 from .standalone_cluster import Cluster, pyspark_home, standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 RUN_SECONDS_MAX = 400
 WORKERS = 2
-PARTITIONS = 4
-EVENTS = 40
 # Each job is a JVM beside those of the daemons.
 SMALL = {"spark.executor.memory": "512m", "spark.driver.memory": "1g"}
 # The job is too short for the optimising compiler.
@@ -43,17 +40,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log directory in which each batch is followed by a copy."""
-    folder = tmp_path_factory.mktemp("log")
-    for partition in range(PARTITIONS):
-        numbers = range(partition, EVENTS, PARTITIONS)
-        write_segment(folder / f"orders-{partition}", [batch(numbers, 0), batch(numbers, len(numbers))])
-    return folder
-
-
-def batch(numbers: Iterable[int], base_offset: int) -> bytes:
-    content = [Record(b"v", key=f"event {number}".encode(), timestamp=1000) for number in numbers]
-    return records.build_batch(content, BatchOptions(base_offset=base_offset))
+    return write_copied_log(tmp_path_factory.mktemp("log"))
 
 
 def command(cluster: Cluster, name: str, *arguments: str) -> Ended:

@@ -235,7 +235,7 @@ def test_a_repeated_micro_batch_adds_only_missing_events_to_a_topic(
     rows = read_log(session, {"bootstrap": broker.bootstrap_servers, "topics": topic})
     batch = rows.withColumn("event_id", f.col("key").cast("string"))
     key = f.col("key").cast("string")
-    sink = TopicSink(session, {"bootstrap": broker.bootstrap_servers, "topics": target}, key, str(tmp_path / "mark"))
+    sink = TopicSink({"bootstrap": broker.bootstrap_servers, "topics": target}, key, str(tmp_path / "mark"))
 
     sink.write(batch.where("event_id > 'event 2'"), 7)
     sink.write(batch, 7)
@@ -252,7 +252,7 @@ def test_the_next_micro_batch_is_not_compared_with_the_one_before(
     rows = read_log(session, {"bootstrap": broker.bootstrap_servers, "topics": topic})
     batch = rows.withColumn("event_id", f.col("key").cast("string"))
     key = f.col("key").cast("string")
-    sink = TopicSink(session, {"bootstrap": broker.bootstrap_servers, "topics": target}, key, str(tmp_path / "mark"))
+    sink = TopicSink({"bootstrap": broker.bootstrap_servers, "topics": target}, key, str(tmp_path / "mark"))
 
     sink.write(batch, 7)
     sink.write(batch, 8)

@@ -22,6 +22,17 @@ WITHOUT_A_REASON = """An error occurred while calling o64.get.
 : java.util.NoSuchElementException
 \tat scala.None$.get(Option.scala:1)
 """
+OF_A_CONNECT_SERVER = """
+  An exception was thrown from the Python worker. Please see the stack trace below.
+[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):
+  File "/tmp/job.py", line 41, in read
+fauxka.pipeline.bad_option.BadOption: path: a worker has no /data; all workers must read it
+ SQLSTATE: 38000
+
+JVM stacktrace:
+org.apache.spark.api.python.PythonException
+\tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:1)
+"""
 OF_SQL = "[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03"
 
 
@@ -31,6 +42,7 @@ OF_SQL = "[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03"
         (PySparkException(OF_A_WORKER), "broker 127.0.0.1:9: no connection: Connection refused"),
         (PySparkException(OF_JAVA), "No space left on device"),
         (PySparkException(WITHOUT_A_REASON), "Spark failed"),
+        (PySparkException(OF_A_CONNECT_SERVER), "path: a worker has no /data; all workers must read it"),
         (PySparkException(OF_SQL), "Path does not exist: file:/nowhere."),
         (PySparkException(""), "Spark failed"),
         (ConnectionError("py4j.java_gateway"), "Spark's JVM has ended"),

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from pyspark.sql.datasource import InputPartition
 
-from fauxka.pipeline.decode.decoder import Decoder
 from fauxka.pipeline.decode.views import columns_of
-from fauxka.pipeline.read.log_frame import decode_splits
 from fauxka.pipeline.read.log_source import LogReader
 from fauxka.pipeline.read.options import parse_options
+from fauxka.pipeline.sessions.worker_process import task_of
 
 pytestmark = pytest.mark.spark
 
@@ -29,7 +28,7 @@ def run_task_of_the_data_source() -> None:
 
 
 def run_task_of_map_in_arrow() -> None:
-    assert not list(decode_splits(Decoder("records", columns_of("records")))([]))
+    assert not list(task_of(lambda _: (), lambda _: iter(()))([]))
 
 
 TASKS = [run_task_of_the_data_source, run_task_of_map_in_arrow]

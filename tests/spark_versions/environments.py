@@ -1,4 +1,4 @@
-"""An environment for each pyspark version, in a cache folder, with the packages of `pip install 'fauxka[spark]'`.
+"""An environment for each pyspark version, in a cache folder, with the packages of the extras `spark` and `connect`.
 
 The package itself is that of the checkout.
 """
@@ -23,6 +23,10 @@ class SparkVersion:
     def has_data_sources(self) -> bool:
         return not self.pyspark.startswith("3.")
 
+    @property
+    def extras(self) -> tuple[str, ...]:
+        return ("spark", "connect") if self.has_data_sources else ("spark",)
+
 
 @dataclass(frozen=True)
 class Environment:
@@ -30,6 +34,12 @@ class Environment:
 
     version: SparkVersion
     python: Path
+
+    @property
+    def home(self) -> Path:
+        """The folder of its pyspark."""
+        (found,) = self.python.parents[1].glob("lib/python*/site-packages/pyspark")
+        return found
 
     def run(self, *arguments: str, seconds_max: float) -> Ended:
         """Run its Python, to which the checkout is the package."""
@@ -39,7 +49,7 @@ class Environment:
 
 def environment_of(version: SparkVersion) -> Environment:
     """Return the environment of a version. Creates it if it is missing or its packages have changed."""
-    wanted = hashlib.sha256(f"{version} {(ROOT / 'pyproject.toml').read_text()}".encode()).hexdigest()
+    wanted = hashlib.sha256(f"{version} {version.extras} {(ROOT / 'pyproject.toml').read_text()}".encode()).hexdigest()
     folder = CACHE / f"pyspark-{version.pyspark}"
     python = folder / "bin" / "python"
 
@@ -47,7 +57,8 @@ def environment_of(version: SparkVersion) -> Environment:
         run_uv("venv", "--quiet", "--python", version.python, str(folder))
         run_uv(
             *("pip", "install", "--quiet", "--python", str(python)),
-            *("--requirements", str(ROOT / "pyproject.toml"), "--extra", "spark", f"pyspark=={version.pyspark}"),
+            *("--requirements", str(ROOT / "pyproject.toml"), f"pyspark=={version.pyspark}"),
+            *(word for extra in version.extras for word in ("--extra", extra)),
         )
 
     installed(folder, wanted, install)

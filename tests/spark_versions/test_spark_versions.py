@@ -15,6 +15,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record
 from fauxka.testing import Broker
 
 from ..pipeline.logs_on_disk import read, write_segment
+from ..spark.connect_server import ConnectServer
 from .environments import Environment, SparkVersion, environment_of
 
 pytestmark = [pytest.mark.spark_versions, pytest.mark.timeout(1800)]
@@ -22,11 +23,13 @@ pytestmark = [pytest.mark.spark_versions, pytest.mark.timeout(1800)]
 # A session takes 15 seconds, or thirty times that on a busy machine.
 RUN_SECONDS_MAX = 600
 # The other tests use 4.2.0. 3.5 does not support a newer Python.
-VERSIONS = [SparkVersion("3.5.7", "3.11"), SparkVersion("4.0.0"), SparkVersion("4.3.0")]
+VERSIONS = [SparkVersion("3.5.9", "3.11"), *map(SparkVersion, ("4.0.5", "4.1.4", "4.2.1", "4.3.0"))]
 PROGRAM = Path(__file__).with_name("version_job.py")
 TOPIC = "orders"
 EVENTS = 10
 SENT = 50
+# What an audit of the log finds.
+FOUND = {("duplicate", "idempotence_off"): EVENTS, ("damaged_batch", "wrong_crc"): EVENTS}
 QUICK = ("--master", "local[2]", "-c", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1")
 
 
@@ -120,8 +123,41 @@ def test_an_audit_finds_the_copies_and_the_damage(environment: Environment, log:
     ended = environment.run(*arguments, seconds_max=RUN_SECONDS_MAX)
 
     assert ended.exit_code == 1, ended.log
-    groups = {(group["kind"], group["cause"]): group["records"] for group in json.loads(ended.output)["groups"]}
-    assert groups == {("duplicate", "idempotence_off"): EVENTS, ("damaged_batch", "wrong_crc"): EVENTS}
+    assert groups_in(ended.output) == FOUND
+
+
+def test_an_audit_on_its_connect_server_finds_the_same(environment: Environment, log: Path, tmp_path: Path) -> None:
+    arguments = ("--path", str(log), "--event-id", "key", "--json", "-")
+    if not environment.version.has_data_sources:
+        refused = environment.run(
+            "-m", "fauxka", "audit", "--master", "sc://nowhere", *arguments, seconds_max=RUN_SECONDS_MAX
+        )
+        assert refused.log == f"fauxka: master: sc:// needs pyspark 4, not {environment.version.pyspark}\n"
+        return
+
+    with ConnectServer(environment.python, home=environment.home).running(tmp_path) as address:
+        ended = environment.run(
+            *("-m", "fauxka", "audit", "--master", address, *arguments), seconds_max=RUN_SECONDS_MAX
+        )
+
+    assert ended.exit_code == 1, ended.log
+    assert groups_in(ended.output) == FOUND
+
+
+def test_the_jars_are_of_its_scala_and_its_hadoop(environment: Environment) -> None:
+    program = (
+        "from fauxka.pipeline.dedup.checkpoint_jars import check_checkpoint_jars\n"
+        "check_checkpoint_jars('s3a://bucket/place', {})"
+    )
+
+    ended = environment.run("-c", program, seconds_max=RUN_SECONDS_MAX)
+
+    names = [jar.name for jar in (environment.home / "jars").iterdir()]
+    lock = LOCKS[".".join(environment.version.pyspark.split(".")[:2])]
+    (scala,) = (name for name in names if name.startswith("scala-library-"))
+    (hadoop,) = (name for name in names if name.startswith("hadoop-client-api-"))
+    assert scala.startswith(f"scala-library-{lock.scala}.")
+    assert f"org.apache.hadoop:hadoop-aws:{Path(hadoop).stem.rpartition('-')[2]}," in ended.log
 
 
 @pytest.mark.parametrize("way", ["mvn", "ivy"])
@@ -133,6 +169,11 @@ def test_the_locked_jars_are_downloaded(environment: Environment, tmp_path: Path
     lock = LOCKS[".".join(environment.version.pyspark.split(".")[:2])]
     assert (ended.exit_code, ended.output) == (0, f"{tmp_path}\n"), ended.log
     assert [jar.file_name for jar in lock.jars if not jar.is_in(tmp_path)] == []
+
+
+def groups_in(verdict: str) -> dict[tuple[str, str], int]:
+    """The records of each kind and cause of a verdict in JSON."""
+    return {(group["kind"], group["cause"]): group["records"] for group in json.loads(verdict)["groups"]}
 
 
 def rows_in(folder: Path) -> list[Mapping[str, object]]:
