@@ -97,7 +97,7 @@ class AuditArguments(TypedDict):
 @click.option(
     "--late-after", metavar="DURATION", help="Report records that are later than their event time by more, such as 5m."
 )
-@event_id_options(is_required=False)
+@event_id_options(is_required=False, more=" Without it only sequences are audited.")
 @click.option(
     "--sent",
     metavar="PATH|URI|topic://HOST:PORT/TOPIC",

@@ -15,15 +15,15 @@ _NO_MILLISECONDS = range(10_000_000, 100_000_000_000)
 
 # Python reads no more than some thousand digits as a number.
 _DIGITS_MAX = 100
-_DURATION = re.compile(r"([0-9]{1,9})([smhd])")
-_UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION = re.compile(r"([0-9]{1,9})(ms|[smhd])")
+_UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 def milliseconds_of(name: str, text: str, now_ms: int) -> int:
     """Return the milliseconds since 1970 of a time. Raises BadOption.
 
     name: of the option, for the message. text: such milliseconds, an ISO 8601 time (UTC by default), or a duration
-    before now_ms such as 24h (s, m, h or d).
+    before now_ms such as 24h (ms, s, m, h or d).
     """
     found = find_milliseconds(text, now_ms)
     if found is None:
@@ -35,10 +35,10 @@ def milliseconds_of(name: str, text: str, now_ms: int) -> int:
 
 
 def duration_ms(name: str, text: str) -> int:
-    """Return the milliseconds of a duration such as 5m (s, m, h or d). name: of the option. Raises BadOption."""
+    """Return the milliseconds of a duration such as 5m (ms, s, m, h or d). name: of the option. Raises BadOption."""
     duration = _DURATION.fullmatch(text)
     if duration is None:
-        raise BadOption(f"{name}: must be a duration such as 5m, in s, m, h or d, not {text}")
+        raise BadOption(f"{name}: must be a duration such as 5m, in ms, s, m, h or d, not {text}")
     return int(duration[1]) * _UNIT_MS[duration[2]]
 
 

@@ -128,12 +128,13 @@ def by_topic(offsets: Offsets) -> OffsetsByTopic:
 def range_words(options: LogOptions) -> str | None:
     """Return the wanted range in words, such as `since 2026-01-31T12:00:00Z`; None for the whole log."""
     words = [
-        f"{side} {'the given offsets' if choice.timestamp is None else _time(choice.timestamp)}"
+        f"{side} {'the given offsets' if choice.timestamp is None else time_words(choice.timestamp)}"
         for side, choice in (("since", options.starting), ("until", options.ending))
         if choice.timestamp is not None or choice.offsets
     ]
     return ", ".join(words) or None
 
 
-def _time(timestamp: int) -> str:
+def time_words(timestamp: int) -> str:
+    """Return milliseconds since 1970 as an ISO 8601 time."""
     return datetime.fromtimestamp(timestamp / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -36,9 +36,16 @@ def event_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
     return _id_of(_contents_of(parse_event_id(text)), is_empty_an_id=is_empty_an_id)
 
 
-def row_id_column(text: str, *, is_empty_an_id: bool = False) -> Column:
-    """Return the same over the rows of a table, where a part can be column:NAME. Raises BadOption."""
-    return _id_of(_contents_of(parse_row_id(text)), is_empty_an_id=is_empty_an_id)
+def row_id_column(text: str, *, is_empty_an_id: bool = False, binary: frozenset[str] = frozenset()) -> Column:
+    """Return the same over the rows of a table, where a part can be column:NAME. Raises BadOption.
+
+    binary: the names of such columns whose type is binary.
+    """
+    contents = [
+        text_of(f.col(part.name)) if part.source == COLUMN and part.name in binary else _content_of(part, index)
+        for index, part in enumerate(parse_row_id(text))
+    ]
+    return _id_of(contents, is_empty_an_id=is_empty_an_id)
 
 
 def _id_of(contents: Sequence[Column], *, is_empty_an_id: bool) -> Column:
@@ -55,7 +62,7 @@ def is_empty_id(text: str) -> Column:
 
 def decode_problem(text: str) -> Column:
     """Return why a content with a part of the event id cannot be decoded; null if there is no such problem."""
-    has_decoded = any(part.is_decoded for part in parse_event_id(text))
+    has_decoded = any(part.is_decoded for part in parse_row_id(text))
     return f.col(f"{DECODED}.{PROBLEM}") if has_decoded else f.lit(None).cast("string")
 
 

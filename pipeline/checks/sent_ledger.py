@@ -19,7 +19,7 @@ from pyspark.sql import functions as f
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..cluster.stored_files import content_files, find_store
-from ..cluster.stored_frames import base_name, read_lines, read_parquet
+from ..cluster.stored_frames import base_name, parquet_columns, read_lines, read_parquet
 from ..read.log_frame import read_log
 from ..read.object_store import ArrowFiles
 from ..read.store_address import local_path_of
@@ -51,6 +51,8 @@ _SHAPE = (
     " parquet:PATH and json:PATH set the format"
 )
 _NO_LEDGER = "fauxka compare finds what a sink lost or duplicated of a topic"
+# What a table of a database begins with, which may be a sink.
+_JDBC = "jdbc:"
 # The length of an invalid line in an error message.
 _SHOWN_CHARACTERS = 80
 
@@ -75,6 +77,8 @@ def check_sent(text: str) -> None:
     form, place = _form_of(text)
     if form == "topic":
         return
+    if place.startswith(_JDBC):
+        raise BadOption(f"sent: {_SHAPE}; not {text}. {_NO_LEDGER}")
     if find_store("sent", place) is not None:
         _stored_files(place)
         return
@@ -118,7 +122,7 @@ def read_sent(
         if form == "topic":
             lines = _from_lines(_lines_of_topic(spark, place, connection or {}))
         elif form == "parquet":
-            lines = _from_table(_table_at(spark, place), text, ids.parts)
+            lines = _from_table(*_table_at(spark, place), text, ids.parts)
         else:
             lines = _from_lines(_text_at(spark, place))
         if ids.parts > 1:
@@ -132,9 +136,13 @@ def read_sent(
         raise BadOption(f"sent: {text} cannot be read: {str(error).splitlines()[0]}") from error
 
 
-def _table_at(spark: SparkSession, place: str) -> DataFrame:
+def _table_at(spark: SparkSession, place: str) -> tuple[DataFrame, list[str]]:
+    """Return a table and the names of its columns. Of one in an object store only those of a ledger are read."""
     stored = _stored_files(place)
-    return spark.read.parquet(place) if stored is None else read_parquet(spark, *stored, tuple(SENT_KINDS))
+    if stored is not None:
+        return read_parquet(spark, *stored, tuple(SENT_KINDS)), parquet_columns(*stored)
+    table = spark.read.parquet(place)
+    return table, table.columns
 
 
 def _text_at(spark: SparkSession, place: str) -> DataFrame:
@@ -181,7 +189,7 @@ def _from_lines(lines: DataFrame) -> DataFrame:
     return parsed.select("line.*", bad_line.alias("bad_line"), is_ledger.alias("is_ledger"), other.alias("other"))
 
 
-def _from_table(table: DataFrame, text: str, parts: int) -> DataFrame:
+def _from_table(table: DataFrame, names: list[str], text: str, parts: int) -> DataFrame:
     kinds = dict(table.dtypes)
     if "event_id" not in kinds:
         raise BadOption(f"sent: {text} has no column event_id; it has {', '.join(kinds)}. {_NO_LEDGER}")
@@ -194,7 +202,7 @@ def _from_table(table: DataFrame, text: str, parts: int) -> DataFrame:
     columns = [
         (f.col(name) if name in kinds else f.lit(None)).cast(kind).alias(name) for name, kind in SENT_KINDS.items()
     ]
-    other = next((name for name in kinds if name not in SENT_KINDS), None)
+    other = next((name for name in names if name not in SENT_KINDS), None)
     return table.select(*columns).withColumns(
         {
             "bad_line": f.when(f.col("event_id").isNull(), "event_id is null"),
@@ -227,6 +235,7 @@ def _without_empty_ids(lines: DataFrame, parts: int) -> DataFrame:
 def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataFrame:
     found = lines.agg(
         f.min("bad_line").alias("bad_line"),
+        f.count("event_id").alias("ids"),
         f.collect_set("topic").alias("topics"),
         f.max(f.col("topic").isNull()).alias("has_line_without_topic"),
         f.max("is_ledger").alias("is_ledger"),
@@ -234,7 +243,8 @@ def _checked(lines: DataFrame, text: str, topics: AuditedTopics | None) -> DataF
     ).first()
     assert found is not None, "an aggregate returns one row"
     if found["bad_line"] is not None:
-        raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}")
+        pointer = "" if found["ids"] else f". No line has an event_id; {_NO_LEDGER}"
+        raise BadOption(f"sent: {text} has an invalid line: {found['bad_line'][:_SHOWN_CHARACTERS]}{pointer}")
     if found["other"] is not None and not found["is_ledger"]:
         raise BadOption(
             f"sent: {text} has neither ordinal nor error, and has {found['other']}: it is no ledger. {_NO_LEDGER};"

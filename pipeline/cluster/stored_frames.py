@@ -124,8 +124,7 @@ def read_parquet(
 
     Each file is read by one task. The first file has the columns of all.
     """
-    with _open(store, files[0]) as file:
-        schema = _parquet_file(file).schema_arrow
+    schema = _schema_of(store, files[0])
     folders = _folder_columns(files)
     every = [*schema.names, *(name for name in folders if name not in schema.names)]
     names = [name for name in wanted or () if name in every]
@@ -146,6 +145,16 @@ def read_parquet(
                 yield from table.cast(to).to_batches()
 
     return kind_of(spark).rows_of_tasks(files, read, kinds)
+
+
+def parquet_columns(store: ArrowFiles, files: list[str]) -> list[str]:
+    """Return the names of the columns of parquet files, of which the first has those of all. Raises OSError."""
+    return [*_schema_of(store, files[0]).names, *_folder_columns(files)]
+
+
+def _schema_of(store: ArrowFiles, path: str) -> pa.Schema:
+    with _open(store, path) as file:
+        return _parquet_file(file).schema_arrow
 
 
 def _folder_columns(files: Iterable[str]) -> dict[str, pa.DataType]:

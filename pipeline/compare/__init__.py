@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
-    from . import compare_job as compare_job
+    from . import compare_request as compare_request
     from . import compare_run as compare_run
+    from . import compared_range as compared_range
     from . import sides as sides
 else:
     __getattr__ = part_loader(__name__)

@@ -6,6 +6,7 @@ Spark is imported when the command runs. Invalid input prints one line and exits
 from __future__ import annotations
 
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
@@ -17,11 +18,13 @@ from .. import compare as parts
 from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
-from ..event_id_options import event_id_options
+from ..event_id_options import event_id_options, side_schema_options
+from ..option_time import duration_ms
 from ..repeated_command import repeated_words
 from ..schemas.schema_options import SchemaOptions
 from ..storage_attempts import storage_attempts, storage_options
-from .matching import Expected, MatchedBy, Matching, parse_duration, parse_offset_columns
+from .matching import Expected, MatchedBy, Matching, parse_offset_columns
+from .side_schemas import check_shared_used, schemas_of_side
 from .topic_map import parse_topic_map
 
 if TYPE_CHECKING:
@@ -58,6 +61,8 @@ class CompareArguments(TypedDict):
     optional: str | None
     late_after: str | None
     caught_up: bool
+    since: str | None
+    until: str | None
     topic_map: tuple[str, ...]
     baseline_place: str | None
     fail_on: str | None
@@ -73,6 +78,7 @@ class CompareArguments(TypedDict):
 def _side_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of both sides to the command."""
     for side in ("right", "left"):
+        command = side_schema_options(side)(command)
         compacted = f"The {side} side has only the last record of each key.  [default: as its topics are]"
         command = click.option(f"--{side}-compacted", is_flag=True, help=compacted)(command)
         several = f"An option of Spark's reader for the {side} side; several are allowed."
@@ -92,7 +98,7 @@ def _side_options(command: Callable[..., None]) -> Callable[..., None]:
     help="Match records by offset columns, by event id, or by their position in each key."
     "  [default: event-id with --event-id, otherwise offsets]",
 )
-@event_id_options(is_required=False)
+@event_id_options(is_required=False, more=" In a table also column:NAME.")
 @click.option(
     "--offset-columns",
     metavar="[TOPIC,]PARTITION,OFFSET",
@@ -109,6 +115,12 @@ def _side_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--optional", metavar="SQL", help="Records of LEFT for which this is true need not arrive.")
 @click.option("--late-after", metavar="DURATION", help="Records that arrive later than this are findings, such as 5m.")
 @click.option("--caught-up", is_flag=True, help="RIGHT has had the time for all records: none is pending.")
+@click.option(
+    "--since",
+    metavar="TIME|DURATION|FILE",
+    help="Compare from this time on, or the offsets in a file of an audit's --offsets-out.  [default: everything]",
+)
+@click.option("--until", metavar="TIME|DURATION|FILE", help="Compare up to this time, or up to the offsets in a file.")
 @click.option(
     "--topic-map",
     multiple=True,
@@ -156,7 +168,14 @@ def compare(**given: Unpack[CompareArguments]) -> None:
 def _run(given: CompareArguments) -> int:
     """Run the comparison and return its exit code. Raises BadOption."""
     left, right = _side("left", given), _side("right", given)
-    request = parts.compare_job.CompareRequest(left, right, _matching(given), parse_topic_map(given["topic_map"]))
+    check_shared_used(given["schemas"], (left.columns.schemas, right.columns.schemas))
+    request = parts.compare_request.CompareRequest(
+        left,
+        right,
+        _matching(given),
+        parse_topic_map(given["topic_map"]),
+        parts.compared_range.parse_range(given["since"], given["until"], round(time.time() * 1000)),
+    )
     baseline, fail_on = given["baseline_place"], given["fail_on"]
     run = parts.compare_run.CompareRun(
         request,
@@ -179,19 +198,23 @@ def _matching(given: CompareArguments) -> Matching:
         cast(MatchedBy, by),
         cast(Expected, given["expected"]),
         given["optional"],
-        None if late_after is None else parse_duration("late-after", late_after),
+        None if late_after is None else duration_ms("late-after", late_after),
         is_caught_up=given["caught_up"],
         is_empty_an_id=given["empty_id_is_an_id"],
-        schemas=given["schemas"],
     )
 
 
 def _side(name: SideName, given: CompareArguments) -> Side:
     """Return a side with its own options, or those of both. Raises BadOption."""
     own = cast("dict[str, Any]", given)
+    for option in (*(f"{name}_{part.replace('-', '_')}" for part, _, _ in _SIDE_OPTIONS), "event_id", "offset_columns"):
+        if own[option] is not None and not own[option].strip():
+            raise BadOption(f"{option.replace('_', '-')}: must not be empty")
     offsets = own[f"{name}_offset_columns"] or given["offset_columns"]
+    event_id = own[f"{name}_event_id"] or given["event_id"]
     columns = parts.sides.Columns(
-        event_id=own[f"{name}_event_id"] or given["event_id"],
+        event_id=event_id,
+        schemas=schemas_of_side(event_id, own[f"{name}_schemas"], given["schemas"]),
         offsets=() if offsets is None else parse_offset_columns("offset-columns", offsets),
         is_compacted=own[f"{name}_compacted"],
         **{part: own[f"{name}_{part}"] for part in ("key", "value", "time", "order", "where")},

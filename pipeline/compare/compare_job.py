@@ -6,69 +6,38 @@ left. Both are kept on the disk: each source is read once, and all steps see the
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pyspark import StorageLevel
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
 from ..checks.audit_job import TASKS_MAX, shuffle_tasks
-from ..checks.decoded_fields import with_decoded_fields
-from ..checks.event_id_parts import COLUMN, parse_row_id
-from ..checks.event_id_schemas import check_row_id
 from ..checks.findings import all_findings
 from ..checks.log_bounds import LogBounds
-from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
+from ..cluster.spark_errors import failure_reason
+from .compare_request import CheckedRequest, CompareRequest
+from .compared_range import ComparedRange
 from .copies import audit_copies
 from .coverage import SideBounds, with_coverage
 from .entries import entries_of, with_superseded
-from .matched import match_entries, with_aborted
+from .matched import match_entries, with_aborted, without_earlier
 from .matching import Matching
+from .order import with_overtaker
 from .positions import with_position_ids
-from .side_rows import OpenedLog, open_side, read_aborted_rows, read_rows
-from .sides import Columns, LogSide, Side, TableSide
+from .side_columns import place_columns
+from .side_rows import OpenedLog, read_aborted_rows, read_rows, with_fields
+from .sides import LogSide, Side
 from .topic_map import TopicMap
-from .topics import TopicPairs, pair_topics
 from .verdicts import audit_matched, without_id
 
-# The topics of a cluster that a MirrorMaker leaves out by default, its own among them.
-# Source: DefaultTopicFilter.TOPICS_EXCLUDE_DEFAULT, Kafka 4.3.0.
-_NOT_MIRRORED = re.compile(r"mm2.*\.internal|.*\.replica|__.*")
-_OFFSETS_DEFAULT = ("topic", "partition", "offset")
+# A row for each partition is on the driver. A column of a table that is no partition would have a row for each record.
+PARTITIONS_MAX = 200_000
 _SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
-
-
-@dataclass(frozen=True, slots=True)
-class CompareRequest:
-    """The two sides, and how they are compared."""
-
-    left: Side
-    right: Side
-    matching: Matching
-    topic_map: TopicMap = field(default_factory=TopicMap)
-
-    @property
-    def words(self) -> str:
-        """How records are matched, in words."""
-        by = self.matching.by
-        if by == "event-id":
-            left, right = self.left.columns.event_id, self.right.columns.event_id
-            return f"by {left}" if left == right else f"by {left} and {right}"
-        return "by offsets" if by == "offsets" else "by the position in each key"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedRequest:
-    """A valid request. left, right: the logs when they were checked; None for a table."""
-
-    request: CompareRequest
-    pairs: TopicPairs
-    left: OpenedLog | None
-    right: OpenedLog | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,83 +49,7 @@ class Compared:
     left: OpenedLog | None
 
 
-def check_request(request: CompareRequest) -> CheckedRequest:
-    """Check the request and open its logs. Does not use Spark. Raises BadOption."""
-    request = _with_defaults(request)
-    _check_columns(request)
-    left, right = (open_side(side) if isinstance(side, LogSide) else None for side in (request.left, request.right))
-    names = _topics_of(request.left, left), _topics_of(request.right, right)
-    pairs = pair_topics(request.left, request.right, names, request.topic_map)
-    return CheckedRequest(request, pairs, left, right)
-
-
-def _topics_of(side: Side, opened: OpenedLog | None) -> set[str] | None:
-    """Return the topics of a log that are compared; None for a table."""
-    if opened is None:
-        return None
-    found = {one.topic for one in opened.bounds}
-    is_named = isinstance(side, LogSide) and "topics" in side.options
-    return found if is_named else {name for name in found if _NOT_MIRRORED.fullmatch(name) is None}
-
-
-def _with_defaults(request: CompareRequest) -> CompareRequest:
-    if request.matching.by != "offsets":
-        return request
-    sides = [_with_offsets(side) for side in (request.left, request.right)]
-    return replace(request, left=sides[0], right=sides[1])
-
-
-def _with_offsets(side: Side) -> Side:
-    if isinstance(side, LogSide) or side.columns.offsets:
-        return side
-    return replace(side, columns=replace(side.columns, offsets=_OFFSETS_DEFAULT))
-
-
-def _check_columns(request: CompareRequest) -> None:
-    matching = request.matching
-    for side in (request.left, request.right):
-        _check_ids(side, matching)
-        if isinstance(side, TableSide):
-            _check_table(side, matching)
-    if matching.schemas.is_set and not any(map(_has_decoded, (request.left.columns, request.right.columns))):
-        raise BadOption("event-id: a schema of keys or values needs an event id such as avro:id")
-    if matching.is_one_to_many and matching.by == "position":
-        raise BadOption("expect: one-to-many needs --event-id or offset columns, because positions are one to one")
-
-
-def _check_ids(side: Side, matching: Matching) -> None:
-    text = side.columns.event_id
-    if matching.by != "event-id":
-        if text is not None:
-            raise BadOption(f"{side.name}-event-id: is for records that are matched by event id, not by {matching.by}")
-        return
-    if text is None:
-        raise BadOption(f"{side.name}-event-id: is missing; --event-id sets it for both sides")
-    if isinstance(side, LogSide) and any(part.source == COLUMN for part in parse_row_id(text)):
-        raise BadOption(f"{side.name}-event-id: column:NAME is for a table, and {side.place} is a log")
-    check_row_id(text, _schemas_of(side.columns, matching.schemas))
-
-
-def _check_table(side: TableSide, matching: Matching) -> None:
-    if matching.late_after_ms is not None and side.columns.time is None:
-        raise BadOption(f"late-after: needs --{side.name}-time, the time of a row of {side.place}")
-    if matching.by != "position":
-        return
-    needed = {"key": side.columns.key, "value": side.columns.value, "order": side.columns.order}
-    missing = next((name for name, text in needed.items() if text is None), None)
-    if missing is not None:
-        raise BadOption(f"{side.name}-{missing}: is missing; rows are matched by the position of a value in its key")
-
-
-def _schemas_of(columns: Columns, schemas: SchemaOptions) -> SchemaOptions:
-    return schemas if _has_decoded(columns) else NO_SCHEMAS
-
-
-def _has_decoded(columns: Columns) -> bool:
-    return columns.event_id is not None and any(part.is_decoded for part in parse_row_id(columns.event_id))
-
-
-AbortedIds = Callable[[], DataFrame | None]
+Ids = Callable[[], DataFrame | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +57,8 @@ class ReadSides:
     """The entries of both sides, with what is known of them. names: of all topics that are known, as on the left side.
 
     has_content: both sides have contents to compare. aborted_left, aborted_right: return topic and id of the records of
-    aborted transactions; called if the other side has a record that this one lacks.
+    aborted transactions; earlier_left, earlier_right: of those in front of the range. All are called if the other side
+    has a record that this one lacks.
     """
 
     left: DataFrame
@@ -174,17 +68,20 @@ class ReadSides:
     names: tuple[str, ...]
     is_right_log: bool
     has_content: bool
-    aborted_left: AbortedIds = lambda: None
-    aborted_right: AbortedIds = lambda: None
+    range: ComparedRange = field(default_factory=ComparedRange)
+    aborted_left: Ids = lambda: None
+    aborted_right: Ids = lambda: None
+    earlier_left: Ids = lambda: None
+    earlier_right: Ids = lambda: None
 
 
 def compare(spark: SparkSession, checked: CheckedRequest) -> Compared:
     """Compare the sides. Raises BadOption."""
     request, pairs = checked.request, checked.pairs
     _set_tasks(spark, checked)
-    right_log = open_side(request.right, pairs.right) if isinstance(request.right, LogSide) else None
+    right_log = request.open(request.right, pairs.right) if isinstance(request.right, LogSide) else None
     right = _read(spark, checked, request.right, right_log)
-    left_log = open_side(request.left, pairs.left) if isinstance(request.left, LogSide) else None
+    left_log = request.open(request.left, pairs.left) if isinstance(request.left, LogSide) else None
     sides = ReadSides(
         left=_read(spark, checked, request.left, left_log),
         right=right,
@@ -193,15 +90,18 @@ def compare(spark: SparkSession, checked: CheckedRequest) -> Compared:
         names=pairs.names,
         is_right_log=right_log is not None,
         has_content=_has_content(request),
+        range=checked.range,
         aborted_left=partial(_aborted_ids, spark, checked, request.left, left_log),
         aborted_right=partial(_aborted_ids, spark, checked, request.right, right_log),
+        earlier_left=partial(_earlier_ids, spark, checked, request.left, pairs.left),
+        earlier_right=partial(_earlier_ids, spark, checked, request.right, pairs.right),
     )
     findings, matched = find_differences(spark, sides, request.matching)
     return Compared(findings, matched, left_log)
 
 
 def find_differences(spark: SparkSession, sides: ReadSides, matching: Matching) -> tuple[DataFrame, DataFrame]:
-    """Return the findings, and one row for each id (match_entries), which is kept on the disk."""
+    """Return the findings, and one row for each id in the range (match_entries), which is kept on the disk."""
     left, right = sides.left, sides.right
     if matching.by == "position":
         both = with_position_ids(left.unionByName(right)).persist(StorageLevel.DISK_ONLY)
@@ -211,21 +111,41 @@ def find_differences(spark: SparkSession, sides: ReadSides, matching: Matching) 
     if sides.left_bounds.has_compaction:
         right = with_superseded(right)
     entries = left.unionByName(right)
-    matched = match_entries(entries, is_one_to_many=matching.is_one_to_many).persist(StorageLevel.DISK_ONLY)
-    absent = matched.agg(f.max(f.col("lefts") == 0).alias("left"), f.max(f.col("rights") == 0).alias("right")).first()
+    every = match_entries(entries, is_one_to_many=matching.is_one_to_many).persist(StorageLevel.DISK_ONLY)
+    covered = with_overtaker(with_coverage(spark, every, sides.names, sides.left_bounds, sides.right_bounds))
+    explained = _explained(spark, sides, every, covered)
+    matched = explained.select(*every.columns) if sides.range.is_set else every
+    found = all_findings(
+        audit_matched(explained, matching, is_right_log=sides.is_right_log, has_content=sides.has_content),
+        audit_copies(matched, right, matching, is_right_log=sides.is_right_log),
+        without_id(sides.range.before_end(spark, entries)),
+    )
+    return found, matched
+
+
+def _explained(spark: SparkSession, sides: ReadSides, every: DataFrame, covered: DataFrame) -> DataFrame:
+    """Return the covered rows of the range, with is_aborted.
+
+    An id is left out if the side without it has it in front of the range.
+
+    every: from match_entries. With a range the result is kept on the disk, because each lookup reads a log.
+    """
+    in_range = sides.range.before_end(spark, every, "left", "right")
+    absent = in_range.agg(f.max(f.col("lefts") == 0).alias("left"), f.max(f.col("rights") == 0).alias("right")).first()
     assert absent is not None, "an aggregate returns one row"
-    explained = with_aborted(
-        matched,
+    rows = sides.range.before_end(spark, covered, "left", "right")
+    rows = with_aborted(
+        rows,
         sides.aborted_left() if absent["left"] else None,
         sides.aborted_right() if absent["right"] else None,
     )
-    covered = with_coverage(spark, explained, sides.names, sides.left_bounds, sides.right_bounds)
-    found = all_findings(
-        audit_matched(covered, matching, is_right_log=sides.is_right_log, has_content=sides.has_content),
-        audit_copies(matched, right, matching, is_right_log=sides.is_right_log),
-        without_id(entries),
+    if not sides.range.is_set:
+        return rows
+    earlier = (
+        sides.earlier_left() if absent["left"] else None,
+        sides.earlier_right() if absent["right"] else None,
     )
-    return found, matched
+    return without_earlier(rows, *earlier).persist(StorageLevel.DISK_ONLY)
 
 
 def _set_tasks(spark: SparkSession, checked: CheckedRequest) -> None:
@@ -236,19 +156,53 @@ def _set_tasks(spark: SparkSession, checked: CheckedRequest) -> None:
 
 
 def _read(spark: SparkSession, checked: CheckedRequest, side: Side, opened: OpenedLog | None) -> DataFrame:
-    """Return the entries of a side, which are read now and kept on the disk."""
-    matching, pairs = checked.request.matching, checked.pairs
-    rows = read_rows(spark, side, opened, _schemas_of(side.columns, matching.schemas))
-    side = replace(side, columns=replace(side.columns, value=_value_of(side, matching)))
-    has_content = side.columns.value is not None and (matching.is_one_to_many or _has_content(checked.request))
-    entries = entries_of(rows.where(pairs.condition(side)), side, matching, pairs.column(side), has_content=has_content)
-    kept = entries.persist(StorageLevel.DISK_ONLY)
-    counted = kept.agg(f.count("*").alias("rows"), f.count("id").alias("ids")).first()
+    """Return the entries of a side from the start of the range, which are read now and kept on the disk."""
+    matching = checked.request.matching
+    value = _value_of(side, matching)
+    has_content = value is not None and (matching.is_one_to_many or _has_content(checked.request))
+    side = replace(side, columns=replace(side.columns, value=value))
+    entries = _entries(checked, side, read_rows(spark, side, opened), has_content=has_content)
+    kept = checked.range.from_start(spark, entries).persist(StorageLevel.DISK_ONLY)
+    counted = kept.agg(
+        f.count("*").alias("rows"),
+        f.count("id").alias("ids"),
+        f.min("problem").alias("problem"),
+        f.approx_count_distinct(f.xxhash64("topic", "partition")).alias("partitions"),
+    ).first()
     assert counted is not None, "an aggregate returns one row"
+    if counted["partitions"] > PARTITIONS_MAX:
+        raise BadOption(
+            f"{side.name}-offset-columns: {side.place} has about {counted['partitions']} partitions of topics,"
+            f" and at most {PARTITIONS_MAX} are supported: is one of the columns another one?"
+        )
     if matching.by != "position" and counted["rows"] and not counted["ids"]:
         what = f"has {side.columns.event_id}" if matching.by == "event-id" else "has an offset"
-        raise BadOption(f"{side.name}: no record of {side.place} {what}")
+        why = "" if counted["problem"] is None else f": {counted['problem']}"
+        raise BadOption(f"{side.name}: no record of {side.place} {what}{why}")
     return kept
+
+
+def _entries(checked: CheckedRequest, side: Side, rows: DataFrame, *, has_content: bool = False) -> DataFrame:
+    pairs = checked.pairs
+    # Checks the column of the topic, which the condition uses.
+    place_columns(rows, side)
+    compared = rows.where(pairs.condition(side))
+    try:
+        return entries_of(compared, side, checked.request.matching, pairs.column(side), has_content=has_content)
+    except PySparkException as error:
+        # Expressions that are valid alone, and not together: one of them is an aggregate.
+        raise BadOption(f"{side.name}: {failure_reason(error)}") from error
+
+
+def _earlier_ids(
+    spark: SparkSession, checked: CheckedRequest, side: Side, topics: Collection[str] | None
+) -> DataFrame | None:
+    """Return topic and id of the records in front of a range of times; None without one, and by position."""
+    if checked.range.since_ms is None or checked.request.matching.by == "position":
+        return None
+    opened = checked.request.open(side, topics, is_whole=True) if isinstance(side, LogSide) else None
+    entries = _entries(checked, side, read_rows(spark, side, opened))
+    return checked.range.before_start(entries).select("topic", "id")
 
 
 def _aborted_ids(
@@ -261,9 +215,7 @@ def _aborted_ids(
     rows = read_aborted_rows(spark, opened)
     if rows is None:
         return None
-    if side.columns.event_id is not None:
-        rows = with_decoded_fields(rows, side.columns.event_id, _schemas_of(side.columns, matching.schemas))
-    return entries_of(rows, side, matching, checked.pairs.column(side), has_content=False).select("topic", "id")
+    return _entries(checked, side, with_fields(rows, side)).select("topic", "id")
 
 
 def _value_of(side: Side, matching: Matching) -> str | None:

@@ -31,7 +31,8 @@ from ..report.audit_summary import TOPICS_MAX, finding_groups, identities, kinds
 from ..report.report_pictures import Rows, kinds_over_time
 from ..report.shown_commands import source_words
 from ..report.summary import ComparedTopic, Comparison, RunCommands, Summary
-from .compare_job import CheckedRequest, Compared, CompareRequest, check_request, compare
+from .compare_job import Compared, compare
+from .compare_request import CheckedRequest, CompareRequest, check_request
 from .matched import has_arrived
 from .sides import LogSide
 from .verdicts import CHECK
@@ -108,7 +109,7 @@ def _summary(
         compared=topics,
         groups=groups,
         pictures=pictures,
-        notes=(*checked.pairs.notes, *_doubts(topics), *notes),
+        notes=(*checked.pairs.notes, *_range_notes(checked, compared), *_doubts(topics), *notes),
         fail_on=run.fail_on,
         baseline=comparison,
         findings=found,
@@ -139,6 +140,19 @@ def _with_baseline(
     gone = count_gone(findings, known, audited, frozenset({CHECK}))
     judged = with_known(findings, known).persist(StorageLevel.DISK_ONLY)
     return judged, Comparison(run.baseline.place, gone)
+
+
+def _range_notes(checked: CheckedRequest, compared: Compared) -> list[str]:
+    """Return a note for deleted offsets of the range, and one if its times do not bound positions on both sides."""
+    notes = [] if compared.left is None else list(compared.left.audited.notes())
+    if checked.request.matching.by != "position" or not checked.range.is_set:
+        return notes
+    is_other = has_arrived() & (f.col("left.timestamp") != f.col("right.timestamp"))
+    if compared.matched.where(is_other).limit(1).count():
+        notes.append(
+            "the times of records differ between the sides, so those next to the start of the range may be findings"
+        )
+    return notes
 
 
 def _doubts(topics: tuple[ComparedTopic, ...]) -> list[str]:

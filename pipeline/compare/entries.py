@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.errors import ParseException, PySparkException
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
-from pyspark.sql.types import BinaryType
 
-from ..bad_option import BadOption
-from ..checks.event_id import row_id_column, text_of
-from ..cluster.spark_errors import failure_reason
+from ..checks.event_id import decode_problem, text_of
 from .matching import Matching
+from .side_columns import IN_LOG, as_bytes, condition, id_column, order_column, place_columns, time_column
 from .sides import LogSide, Side
 
 # What is compared and reported of a record.
@@ -26,6 +23,8 @@ ENTRY_KINDS: dict[str, str] = {
     "topic": "string",
     # Equal for the records of both sides that belong together; null for a record without one.
     "id": "string",
+    # Why the event id cannot be decoded; null if it can, and for one that is not decoded.
+    "problem": "string",
     # What identifies the record for a reader: its key, where id is not an event id.
     "label": "string",
     # Hashes. content: null if values are not compared.
@@ -56,8 +55,6 @@ PRODUCER_COLUMNS = (
     *("is_transactional", "timestamp_type"),
 )
 
-_IN_LOG = ("topic", "partition", "offset")
-
 
 def entries_of(rows: DataFrame, side: Side, matching: Matching, topic: Column, *, has_content: bool) -> DataFrame:
     """Return the entries of a side with the columns of ENTRY_KINDS; is_superseded is false.
@@ -67,26 +64,28 @@ def entries_of(rows: DataFrame, side: Side, matching: Matching, topic: Column, *
     """
     is_log, columns, option = isinstance(side, LogSide), side.columns, side.name
     if columns.where is not None:
-        rows = rows.where(expression(rows, f"{option}-where", columns.where))
-    place = _place_columns(rows, side)
+        rows = rows.where(condition(rows, f"{option}-where", columns.where))
+    place = {**dict.fromkeys(IN_LOG, _null()), **place_columns(rows, side)}
     value = columns.value or ("value" if is_log else None)
     key = columns.key or ("key" if is_log else None)
     time = columns.time or ("timestamp" if is_log else None)
+    order = columns.order
     is_optional = f.lit(False)
     if side.name == "left" and matching.optional is not None:
-        is_optional = f.coalesce(expression(rows, "optional", matching.optional).cast("boolean"), f.lit(False))
-    keys = [] if key is None else _as_bytes(rows, f"{option}-key", key)
+        is_optional = f.coalesce(condition(rows, "optional", matching.optional), f.lit(False))
+    keys = [] if key is None else as_bytes(rows, f"{option}-key", key)
     values: dict[str, Column] = {
         "is_left": f.lit(side.name == "left"),
         "topic": topic,
         "id": _id_of(rows, side, matching, place),
+        "problem": _null() if columns.event_id is None else decode_problem(columns.event_id),
         "label": _label(keys) if matching.by != "event-id" else _null(),
         "content": _content(rows, side, value) if has_content else _null(),
         "key_hash": _hash_of_all(keys) if keys else _null(),
         "partition": place["partition"],
         "offset": place["offset"],
-        "position": place["offset"] if is_log else _position(rows, side),
-        "timestamp": _null() if time is None else expression(rows, f"{option}-time", time),
+        "position": place["offset"] if is_log else _null() if order is None else order_column(rows, side.name, order),
+        "timestamp": _null() if time is None else time_column(rows, f"{option}-time", time),
         "is_optional": is_optional,
         "is_tombstone": f.col("value").isNull() if is_log else f.lit(False),
         "is_superseded": f.lit(False),
@@ -110,67 +109,22 @@ def with_superseded(entries: DataFrame) -> DataFrame:
     return entries.withColumn("is_superseded", is_superseded)
 
 
-def expression(rows: DataFrame, option: str, text: str, sql: str | None = None) -> Column:
-    """Return a SQL expression as a column over rows. option, text: for the message of the BadOption.
-
-    sql: default: text.
-    """
-    try:
-        column = f.expr(text if sql is None else sql)
-        _ = rows.select(column).schema
-    except ParseException:
-        raise BadOption(f"{option}: {text} is not a SQL expression") from None
-    except PySparkException as error:
-        raise BadOption(f"{option}: {text}: {failure_reason(error)}") from None
-    return column
-
-
-def _place_columns(rows: DataFrame, side: Side) -> dict[str, Column]:
-    """Return topic, partition and offset of each row in the left log, or in its own log; null for what is unknown."""
-    if isinstance(side, LogSide):
-        return {name: f.col(name) for name in _IN_LOG}
-    names = side.columns.offsets
-    for name in names:
-        if name not in rows.columns:
-            raise BadOption(
-                f"offset-columns: {side.place} has no column {name}; it has {', '.join(sorted(rows.columns))}"
-            )
-    found = dict(zip(reversed(_IN_LOG), reversed(names), strict=False))
-    return {name: f.col(f"`{found[name]}`") if name in found else _null() for name in _IN_LOG}
-
-
 def _id_of(rows: DataFrame, side: Side, matching: Matching, place: dict[str, Column]) -> Column:
     if matching.by == "event-id":
         text = side.columns.event_id
         assert text is not None, "check_sides requires an event id"
-        column = row_id_column(text, is_empty_an_id=matching.is_empty_an_id)
-        try:
-            _ = rows.select(column).schema
-        except PySparkException as error:
-            raise BadOption(f"{side.name}-event-id: {text}: {failure_reason(error)}") from None
-        return column
+        return id_column(rows, f"{side.name}-event-id", text, is_empty_an_id=matching.is_empty_an_id)
     if matching.by == "position":
         return _null()
-    parts = [place[name].cast("bigint").cast("string") for name in ("partition", "offset")]
+    parts = [place[name].cast("string") for name in ("partition", "offset")]
     return f.when(parts[0].isNotNull() & parts[1].isNotNull(), f.concat_ws("/", *parts))
 
 
 def _content(rows: DataFrame, side: Side, text: str | None) -> Column:
     assert text is not None, "values are compared if both sides have them"
-    parts = _as_bytes(rows, f"{side.name}-value", text)
+    parts = as_bytes(rows, f"{side.name}-value", text)
     # xxhash64 skips nulls, so that a null is told from no bytes by a flag.
     return f.xxhash64(*(column for part in parts for column in (part, part.isNull())))
-
-
-def _as_bytes(rows: DataFrame, option: str, text: str) -> list[Column]:
-    """Return SQL expressions, separated by commas, as binary columns: binary as it is, all else as its text."""
-    whole = expression(rows, option, text, f"struct({text})")
-    fields = rows.select(whole.alias("whole")).select("whole.*").schema.fields
-    columns = [whole.getField(field.name) for field in fields]
-    return [
-        column if isinstance(field.dataType, BinaryType) else column.cast("string").cast("binary")
-        for column, field in zip(columns, fields, strict=True)
-    ]
 
 
 def _hash_of_all(parts: Sequence[Column]) -> Column:
@@ -185,7 +139,7 @@ def _origin(side: Side, place: dict[str, Column]) -> Column:
     """Return a hash of the offset columns of a table; null without them."""
     if isinstance(side, LogSide) or not side.columns.offsets:
         return _null()
-    names = _IN_LOG[-len(side.columns.offsets) :]
+    names = IN_LOG[-len(side.columns.offsets) :]
     return _hash_of_all([place[name].cast("string").cast("binary") for name in names])
 
 
@@ -194,19 +148,6 @@ def _label(keys: Sequence[Column]) -> Column:
         return _null()
     texts = [text_of(key) for key in keys]
     return texts[0] if len(texts) == 1 else f.concat_ws(",", *texts)
-
-
-def _position(rows: DataFrame, side: Side) -> Column:
-    text = side.columns.order
-    if text is None:
-        return _null()
-    column = expression(rows, f"{side.name}-order", text)
-    kind = rows.select(column.alias("position")).schema["position"].dataType.simpleString()
-    if kind in ("timestamp", "timestamp_ntz"):
-        return f.unix_micros(column.cast("timestamp"))
-    if kind in ("tinyint", "smallint", "int", "bigint"):
-        return column
-    raise BadOption(f"{side.name}-order: {text} must be a whole number or a timestamp, not {kind}")
 
 
 def _null() -> Column:

@@ -66,11 +66,25 @@ def with_aborted(matched: DataFrame, aborted_left: DataFrame | None, aborted_rig
 
     aborted_left, aborted_right: topic and id of such records; None without any.
     """
-    is_aborted = f.lit(False)
+    return _with_flag(matched, "is_aborted", aborted_left, aborted_right)
+
+
+def without_earlier(matched: DataFrame, earlier_left: DataFrame | None, earlier_right: DataFrame | None) -> DataFrame:
+    """Leave out each id that the side without it has in front of the range.
+
+    earlier_left, earlier_right: topic and id of such records; None without any.
+    """
+    rows = _with_flag(matched, "is_earlier", earlier_left, earlier_right)
+    return rows.where(~f.col("is_earlier")).drop("is_earlier")
+
+
+def _with_flag(matched: DataFrame, name: str, left: DataFrame | None, right: DataFrame | None) -> DataFrame:
+    """Add the column: whether the side without the id has it among these. left, right: topic and id."""
+    flag = f.lit(False)
     rows = matched
-    for name, aborted, records in (("left", aborted_left, "lefts"), ("right", aborted_right, "rights")):
-        if aborted is not None:
-            flag = f"is_aborted_{name}"
-            rows = rows.join(aborted.distinct().withColumn(flag, f.lit(True)), ["topic", "id"], "left")
-            is_aborted |= f.coalesce(flag, f.lit(False)) & (f.col(records) == 0)
-    return rows.withColumn("is_aborted", is_aborted)
+    for side, ids, records in (("left", left, "lefts"), ("right", right, "rights")):
+        if ids is not None:
+            of_side = f"{name}_{side}"
+            rows = rows.join(ids.distinct().withColumn(of_side, f.lit(True)), ["topic", "id"], "left")
+            flag |= f.coalesce(of_side, f.lit(False)) & (f.col(records) == 0)
+    return rows.withColumn(name, flag)

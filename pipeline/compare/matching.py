@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 from ..bad_option import BadOption
-from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 
 MatchedBy = Literal["offsets", "event-id", "position"]
 Expected = Literal["one-to-one", "one-to-many"]
 
-_DURATION = re.compile(r"([0-9]{1,9})(ms|[smhd])")
-_UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # Two names are partition and offset, three are with the topic in front.
 _OFFSET_NAMES = (2, 3)
 
@@ -33,7 +29,6 @@ class Matching:
     late_after_ms: int | None = None
     is_caught_up: bool = False
     is_empty_an_id: bool = False
-    schemas: SchemaOptions = NO_SCHEMAS
 
     @property
     def is_one_to_many(self) -> bool:
@@ -47,11 +42,3 @@ def parse_offset_columns(option: str, text: str) -> tuple[str, ...]:
     if len(names) not in _OFFSET_NAMES or not all(names):
         raise BadOption(f"{option}: must be the columns TOPIC,PARTITION,OFFSET or PARTITION,OFFSET, not {text}")
     return names
-
-
-def parse_duration(option: str, text: str) -> int:
-    """Return the milliseconds of a duration such as 500ms, 30s, 5m, 1h or 2d. Raises BadOption."""
-    found = _DURATION.fullmatch(text)
-    if found is None:
-        raise BadOption(f"{option}: must be a duration such as 500ms, 30s, 5m, 1h or 2d, not {text}")
-    return int(found[1]) * _UNIT_MS[found[2]]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
@@ -15,19 +14,19 @@ from ..bad_option import BadOption
 from ..checks.audit_job import with_bounded_splits
 from ..checks.audited_range import AuditedRange, find_range
 from ..checks.decoded_fields import with_decoded_fields
+from ..checks.event_id_parts import parse_row_id
 from ..checks.log_bounds import LogBounds
 from ..checks.log_order import BATCH_COLUMNS_READ
 from ..checks.log_state import read_state
 from ..checks.log_views import read_view
 from ..checks.observed_batches import has_aborts
 from ..checks.transaction_spans import aborted_batches
-from ..cluster.spark_errors import failure_reason
+from ..cluster.spark_errors import SOURCE_ERRORS, failure_reason
 from ..cluster.stored_files import content_files, find_store
 from ..cluster.stored_frames import read_parquet
 from ..decode.views import columns_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
-from ..schemas.schema_options import SchemaOptions
 from .sides import PARQUET, LogSide, Side, TableSide
 
 _UNCOMMITTED = {"isolationLevel": "read_uncommitted"}
@@ -39,7 +38,8 @@ _BATCH = ["topic", "partition", "batch_base_offset"]
 class OpenedLog:
     """A log with a fixed end. options: of the data source. size: in bytes, approximately.
 
-    ends: the end of each partition; first_open: the first offset of its earliest open transaction, where reading ends.
+    audited: the range, from whose start the log is read. ends: the end of each partition; first_open: the first offset
+    of its earliest open transaction, where reading ends.
     """
 
     options: Mapping[str, str]
@@ -50,16 +50,23 @@ class OpenedLog:
     first_open: Mapping[PartitionName, int]
 
 
-def open_side(side: LogSide, topics: Collection[str] | None = None) -> OpenedLog:
-    """Return a log with the present end of each partition. topics: default: all of the side. Raises BadOption."""
+def open_side(side: LogSide, topics: Collection[str] | None, wanted: Mapping[str, str]) -> OpenedLog:
+    """Return a log with the present end of each partition. Raises BadOption.
+
+    topics: default: all of the side. wanted: options of the data source for a range, from whose start it is read.
+    """
     options = dict(side.options) if topics is None else {**side.options, "topics": ",".join(sorted(topics))}
     try:
         parsed = parse_options(options)
         first_open = open_log(parsed).open_transaction_offsets()
-        audited = find_range(open_log(parsed), parsed)
-        if not audited.ends:
+        audited = _find_part(options, wanted)
+        # Later, so that a log that grows ends behind the start.
+        whole = find_range(open_log(parsed), parsed)
+        if not whole.ends:
             raise BadOption(f"{side.place} has no topics to read")
-        chosen, size = with_bounded_splits(audited.reading_options(options))
+        start = {"startingOffsets": "earliest"} if wanted else {}
+        read = replace(whole, starts=audited.starts)
+        chosen, size = with_bounded_splits(read.reading_options({**options, **start}))
         bounds = tuple(read_state(options).bounds)
         # Later than the end of reading, so that no record is taken for one behind the end of the log.
         _, ends = open_log(parse_options({**options, **_UNCOMMITTED})).whole_range()
@@ -70,15 +77,37 @@ def open_side(side: LogSide, topics: Collection[str] | None = None) -> OpenedLog
     return OpenedLog(chosen, audited, bounds, size, ends, first_open)
 
 
-def read_rows(spark: SparkSession, side: Side, opened: OpenedLog | None, schemas: SchemaOptions) -> DataFrame:
-    """Return the rows of a side. opened: of a log. schemas: of the decoded parts of its event id. Raises BadOption."""
+def _find_part(options: Mapping[str, str], wanted: Mapping[str, str]) -> AuditedRange:
+    has_end = any(name.startswith("ending") for name in wanted)
+    kept = {name: value for name, value in options.items() if not (has_end and name == "endingOffsets")}
+    parsed = parse_options({**kept, **wanted})
+    return find_range(open_log(parsed), parsed)
+
+
+def read_rows(spark: SparkSession, side: Side, opened: OpenedLog | None) -> DataFrame:
+    """Return the rows of a side, with the fields of its event id. opened: of a log. Raises BadOption."""
     if isinstance(side, TableSide):
         rows = _read_table(spark, side)
     else:
         assert opened is not None, "a log is opened before it is read"
         rows = _read_log(spark, opened)
+    return with_fields(rows, side)
+
+
+def with_fields(rows: DataFrame, side: Side) -> DataFrame:
+    """Return the rows of a side with the decoded fields of its event id. Raises BadOption."""
     event_id = side.columns.event_id
-    return rows if event_id is None else with_decoded_fields(rows, event_id, schemas)
+    if event_id is None:
+        return rows
+    kinds = dict(rows.dtypes)
+    for part in parse_row_id(event_id):
+        kind = kinds.get(part.content)
+        if part.is_decoded and kind != "binary":
+            found = f"has none; it has {', '.join(sorted(kinds))}" if kind is None else f"has one of {kind}"
+            raise BadOption(
+                f"{side.name}-event-id: {part.text} needs a column {part.content} of binary, and {side.place} {found}"
+            )
+    return with_decoded_fields(rows, event_id, side.columns.schemas)
 
 
 def read_aborted_rows(spark: SparkSession, opened: OpenedLog) -> DataFrame | None:
@@ -119,8 +148,17 @@ def _read_table(spark: SparkSession, side: TableSide) -> DataFrame:
             _ = rows.schema
             return rows
         store, place = stored
-        return read_parquet(spark, store, sorted(content_files(store, place)))
-    except PySparkException as error:
+        files = sorted(content_files(store, place))
+        if not files:
+            raise BadOption(f"{side.name}: there is no {place}")
+        return read_parquet(spark, store, files)
+    except SOURCE_ERRORS as error:
         raise BadOption(f"{side.name}: {side.place} cannot be read: {failure_reason(error)}") from error
     except OSError as error:
         raise BadOption(f"{side.name}: {error.filename} cannot be read: {error.strerror}") from error
+    except BadOption:
+        raise
+    except ValueError as error:
+        # Of pyarrow, for a file that is no parquet.
+        reason = str(error).partition("\n")[0]
+        raise BadOption(f"{side.name}: {side.place} cannot be read: {reason}") from error

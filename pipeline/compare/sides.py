@@ -22,6 +22,7 @@ from ..command_config import command_config_option
 from ..read.segment_files import find_segments
 from ..read.store_address import has_known_scheme
 from ..read.stores import store_of
+from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 
 SideName = Literal["left", "right"]
 
@@ -40,12 +41,14 @@ _JDBC_PREFIX = "jdbc:"
 class Columns:
     """What the columns of a side mean. Each is a SQL expression over the rows, or None.
 
-    event_id: see event_id_parts. offsets: the names of the columns with topic, partition and offset of the record in
-    the left log, or without the topic. key, value, time: default for a log: those of the record. order: the order of a
-    table's rows. where: the rows to read. is_compacted: the side has only the last version of each key.
+    event_id: see event_id_parts. schemas: of its decoded parts. offsets: the names of the columns with topic, partition
+    and offset of the record in the left log, or without the topic. key, value, time: default for a log: those of the
+    record. order: the order of the rows of a table. where: the rows to read. is_compacted: the side has only the last
+    version of each key.
     """
 
     event_id: str | None = None
+    schemas: SchemaOptions = NO_SCHEMAS
     offsets: tuple[str, ...] = ()
     key: str | None = None
     value: str | None = None
@@ -134,6 +137,10 @@ def _table_side(name: SideName, given: SideArguments) -> TableSide:
             raise BadOption(f"{name}-option: {given.place} needs dbtable=TABLE or query=SELECT")
         return TableSide(name, given.place, JDBC, {**options, "url": given.place}, None, given.columns)
     form = given.format or PARQUET
+    if form == PARQUET and options and find_store(name, given.place) is not None:
+        raise BadOption(
+            f"{name}-option: {next(iter(options))} is for Spark's reader, without which {given.place} is read"
+        )
     return TableSide(name, given.place, form, options, given.place, given.columns)
 
 

@@ -38,7 +38,7 @@ class TopicPairs:
         """Return the name of the topic on the left side over the rows of a side."""
         if self.common is not None:
             return f.lit(self.common)
-        own = f.col("topic") if isinstance(side, LogSide) else f.col(f"`{_topic_column(side)}`").cast("string")
+        own = f.col("topic") if isinstance(side, LogSide) else f.col(str(_topic_column(side))).cast("string")
         return own if side.name == "left" else _mapped(own, self.topic_map)
 
     def condition(self, side: Side) -> Column:

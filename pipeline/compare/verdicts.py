@@ -18,7 +18,6 @@ from ..checks.findings import findings_of, in_words
 from .coverage import has_earlier
 from .matched import has_arrived
 from .matching import Matching
-from .order import with_overtaker
 
 CHECK: Final[Check] = "compare"
 LOST, EXTRA, CHANGED, REORDERED, LATE = "lost", "extra", "changed", "reordered", "late"
@@ -28,7 +27,10 @@ BEYOND_END, OPEN, PARTITION_ABSENT, TOMBSTONE = "beyond_end", "open_transaction"
 
 
 def audit_matched(covered: DataFrame, matching: Matching, *, is_right_log: bool, has_content: bool) -> DataFrame:
-    """Return all findings except those about copies and about records without an id. covered: from with_coverage."""
+    """Return all findings except those about copies and about records without an id.
+
+    covered: with the columns of with_coverage, with_overtaker and with_aborted.
+    """
     place = _right_place(is_right_log)
     rules = [
         *_rules_of_absent(matching),
@@ -44,7 +46,7 @@ def audit_matched(covered: DataFrame, matching: Matching, *, is_right_log: bool,
     }
     other_offset = f.col("right.offset") if is_right_log else f.lit(None)
     placed = [replace(rule, other_offset=other_offset) for rule in rules]
-    return apply_rules(with_overtaker(covered), placed, columns)
+    return apply_rules(covered, placed, columns)
 
 
 def _rules_of_absent(matching: Matching) -> list[Rule]:
@@ -165,13 +167,23 @@ def without_id(entries: DataFrame) -> DataFrame:
     found = (
         entries.where(f.col("id").isNull())
         .groupBy("is_left", "topic", "partition")
-        .agg(f.count("*").alias("count"), f.min("offset").alias("offset"), f.min("timestamp").alias("timestamp"))
+        .agg(
+            f.count("*").alias("count"),
+            f.count("problem").alias("undecodable"),
+            *(f.min(name).alias(name) for name in ("problem", "offset", "timestamp")),
+        )
     )
     side = f.when(f.col("is_left"), f.lit("left")).otherwise(f.lit("right"))
+    undecodable = f.when(
+        f.col("undecodable") > 0,
+        in_words(" (", f.col("undecodable"), " cannot be decoded, such as: ", f.col("problem"), ")"),
+    ).otherwise(f.lit(""))
     columns: dict[str, str | Column] = {
         **{name: name for name in ("topic", "partition", "count", "timestamp")},
         "offset": f.when(f.col("is_left"), f.col("offset")),
         "other_offset": f.when(~f.col("is_left"), f.col("offset")),
-        "detail": in_words(f.col("count"), " records of the ", side, " side have nothing to match them by"),
+        "detail": in_words(
+            f.col("count"), " records of the ", side, " side have nothing to match them by", undecodable
+        ),
     }
     return findings_of(found, CHECK, "no_event_id", columns)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.compare.matching import parse_duration, parse_offset_columns
+from fauxka.pipeline.compare.matching import parse_offset_columns
 from fauxka.pipeline.compare.sides import Columns, LogSide, SideArguments, TableSide, parse_side
 from fauxka.pipeline.compare.topic_map import TopicMap, parse_topic_map
 
@@ -36,17 +36,6 @@ def test_topics_without_rules_keep_their_names() -> None:
 def test_another_rule_is_refused(text: str) -> None:
     with pytest.raises(BadOption, match=r"topic-map: must be LEFT=RIGHT, each with one \* or none"):
         parse_topic_map([text])
-
-
-@pytest.mark.parametrize(("text", "ms"), [("500ms", 500), ("30s", 30_000), ("5m", 300_000), ("1h", 3_600_000)])
-def test_durations(text: str, ms: int) -> None:
-    assert parse_duration("late-after", text) == ms
-
-
-@pytest.mark.parametrize("text", ["", "5", "h", "-1s", "1.5h", "2026-01-31T12:00:00Z"])
-def test_no_duration(text: str) -> None:
-    with pytest.raises(BadOption, match="late-after: must be a duration such as 500ms"):
-        parse_duration("late-after", text)
 
 
 def test_offset_columns_are_two_or_three() -> None:
@@ -114,6 +103,10 @@ def test_a_format_reads_any_text() -> None:
         (SideArguments("jdbc:sqlite:shop.db"), "right-option: jdbc:sqlite:shop.db needs dbtable=TABLE or query=SELECT"),
         (SideArguments("topic://h:1/a", format="delta"), "right-format: must be log for topic://h:1/a, not delta"),
         (SideArguments("topic://h:1/a", topics="b"), "right-topics: topic://h:1/a names topics already"),
+        (
+            SideArguments("s3://b/x", "parquet", {"mergeSchema": "true"}),
+            "right-option: mergeSchema is for Spark's reader, without which s3://b/x is read",
+        ),
         (SideArguments("x", format="delta", topics="b"), "right-topics: is for a log, and x is a table"),
         (SideArguments("x", format="delta", command_config="f"), "right-command-config: is for a log, and x is"),
         (
@@ -128,6 +121,14 @@ def test_invalid_sides_are_one_line(given: SideArguments, words: str) -> None:
         parse_side("right", given)
 
     assert str(raised.value).startswith(words)
+
+
+@pytest.mark.parametrize("file", sorted(COMPARE.glob("*.py")), ids=lambda file: file.stem)
+def test_a_comparison_collects_no_more_than_a_limit(file: Path) -> None:
+    collecting = (".collect()", ".toPandas()", ".toArrow()", ".toLocalIterator(", ".take(", ".head(", ".tail(")
+    lines = [line for line in file.read_text().splitlines() if any(word in line for word in collecting)]
+
+    assert [line for line in lines if ".limit(" not in line] == []
 
 
 @pytest.mark.parametrize("file", sorted(COMPARE.glob("*.py")), ids=lambda file: file.stem)

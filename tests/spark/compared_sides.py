@@ -136,7 +136,7 @@ def plant(source: Source, each: int) -> Planted:
     for number, record in enumerate(chosen.take(each)):
         at = planted.at(record)
         key = record.key if number % 2 else f"extra-key-{number}"
-        origin = source.aborted[number]
+        origin = source.aborted[number * len(source.aborted) // each]
         extra = replace(origin, key=key, event_id=f"extra-{number}", value=f"extra {number}")
         planted.arrived.insert(at + 1, replace(extra, timestamp_ms=record.timestamp_ms + USUAL_MS))
         planted.expect("extra", extra.event_id)

@@ -11,7 +11,7 @@ import pytest
 
 from ..serving_process import run
 from .compared_sides import Sent, clean, make_source, plant, rows_of
-from .jdbc_drivers import driver_jar
+from .maven_jars import driver_jar
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 

@@ -8,7 +8,8 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.cluster.spark_session import register
-from fauxka.pipeline.compare.compare_job import CompareRequest, check_request, compare
+from fauxka.pipeline.compare.compare_job import compare
+from fauxka.pipeline.compare.compare_request import CompareRequest, check_request
 from fauxka.pipeline.compare.matching import Matching
 from fauxka.pipeline.compare.sides import SideArguments, parse_side
 from fauxka.pipeline.compare.topic_map import parse_topic_map

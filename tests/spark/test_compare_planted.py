@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from fauxka.pipeline.cluster.spark_session import register
-from fauxka.pipeline.compare.compare_job import CompareRequest, check_request, compare
+from fauxka.pipeline.compare.compare_job import compare
+from fauxka.pipeline.compare.compare_request import CompareRequest, check_request
 from fauxka.pipeline.compare.matching import MatchedBy, Matching
 from fauxka.pipeline.compare.sides import Columns, SideArguments, parse_side
 

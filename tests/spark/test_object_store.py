@@ -196,6 +196,14 @@ def test_a_ledger_has_the_same_lines(bucket: Bucket, session: SparkSession, tmp_
     assert there.count() == 3
 
 
+def test_a_sink_in_a_store_is_no_ledger(bucket: Bucket, session: SparkSession, tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{"event_id": "a", "partition": 0, "offset": 7, "amount": 3}])
+    parquet.write_table(table, tmp_path / "sink.parquet")  # pyright: ignore[reportUnknownMemberType]
+
+    with pytest.raises(BadOption, match=r"and has amount: it is no ledger\. fauxka compare finds what a sink lost"):
+        read_sent(session, bucket.upload(tmp_path, "sink"))
+
+
 @pytest.mark.parametrize(
     ("place", "files"),
     [

@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 from pyspark.sql import Row, SparkSession
 
 from fauxka.pipeline.bad_option import BadOption
-from fauxka.pipeline.checks.sent_ledger import LedgerIds, read_sent
+from fauxka.pipeline.checks.sent_ledger import LedgerIds, check_sent, read_sent
 from fauxka.testing import Broker
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -83,6 +83,23 @@ def test_a_sink_in_json_lines_is_no_ledger(spark: SparkSession, tmp_path: Path) 
 
     with pytest.raises(BadOption, match=r"and has amount: it is no ledger\. fauxka compare finds "):
         read_sent(spark, text)
+
+
+def test_a_sink_without_event_ids_is_no_ledger(spark: SparkSession, tmp_path: Path) -> None:
+    text = ledger_file(tmp_path, '{"order": 1, "amount": 3}\n{"order": 2, "amount": 4}\n')
+    path = str(tmp_path / "sink")
+    spark.createDataFrame([(1, 0, 7)], "order int, partition int, offset bigint").write.parquet(path)
+
+    for place in (text, path):
+        with pytest.raises(BadOption, match=r"fauxka compare finds what a sink lost or duplicated of a topic$"):
+            read_sent(spark, place)
+
+
+def test_a_table_of_a_database_is_no_ledger() -> None:
+    with pytest.raises(
+        BadOption, match=r"^sent: must be PATH .* not jdbc:sqlite:shop\.db\. fauxka compare finds what "
+    ):
+        check_sent("jdbc:sqlite:shop.db")
 
 
 def test_lines_of_a_ledger_may_omit_what_no_event_has(spark: SparkSession, tmp_path: Path) -> None:

@@ -33,6 +33,15 @@ JVM stacktrace:
 org.apache.spark.api.python.PythonException
 \tat org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:1)
 """
+WITHOUT_A_DRIVER = """An error occurred while calling o58.load.
+: java.lang.ClassNotFoundException: no.such.Driver
+\tat java.base/java.net.URLClassLoader.findClass(URLClassLoader.java:445)
+"""
+WITHOUT_A_FORMAT = """An error occurred while calling o58.load.
+: org.apache.spark.SparkClassNotFoundException: [DATA_SOURCE_NOT_FOUND] Failed to find the source: x. SQLSTATE: 42K02
+\tat org.apache.spark.sql.errors.QueryExecutionErrors$.dataSourceNotFoundError(QueryExecutionErrors.scala:1)
+Caused by: java.lang.ClassNotFoundException: x.DefaultSource
+"""
 OF_SQL = "[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03"
 
 
@@ -43,6 +52,8 @@ OF_SQL = "[PATH_NOT_FOUND] Path does not exist: file:/nowhere. SQLSTATE: 42K03"
         (PySparkException(OF_JAVA), "No space left on device"),
         (PySparkException(WITHOUT_A_REASON), "Spark failed"),
         (PySparkException(OF_A_CONNECT_SERVER), "path: a worker has no /data; all workers must read it"),
+        (PySparkException(WITHOUT_A_DRIVER), "there is no class no.such.Driver; is its jar in spark.jars?"),
+        (PySparkException(WITHOUT_A_FORMAT), "Failed to find the source: x."),
         (PySparkException(OF_SQL), "Path does not exist: file:/nowhere."),
         (PySparkException(""), "Spark failed"),
         (ConnectionError("py4j.java_gateway"), "Spark's JVM has ended"),
