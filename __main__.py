@@ -56,7 +56,8 @@ def main() -> None:
         click.echo(error.format_message())
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        click.echo(f"fauxka: {one_line(error.format_message())}", err=True)
+        message = pipeline.repeated_command.message_without_secrets(one_line(error.format_message()))
+        click.echo(f"fauxka: {message}", err=True)
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(EXIT_INTERRUPTED)

@@ -45,6 +45,8 @@ def main() -> None:
     unknown = set(arguments.names) - set(parts)
     if unknown:
         parser.error(f"unknown name {', '.join(sorted(unknown))}; known are {'; '.join(parts)}")
+    if arguments.against and arguments.pipeline and SCALE not in arguments.names:
+        parser.error(f"--against {arguments.against}: with --pipeline the names must contain {SCALE}")
     results = soak.main(arguments.soak, arguments.names) if arguments.soak else run(arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))

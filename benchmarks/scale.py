@@ -50,6 +50,11 @@ class Parts:
         """Return the greater value of each field."""
         return Parts(max(self.machine, other.machine), max(self.python, other.python), max(self.workers, other.workers))
 
+    @property
+    def total(self) -> float:
+        """The sum of the fields."""
+        return self.machine + self.python + self.workers
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRun:
@@ -61,11 +66,6 @@ class AuditRun:
     shuffled_bytes: int
     records: int
     copies: int
-
-    @property
-    def all_cpu_seconds(self) -> float:
-        """The CPU seconds of all processes."""
-        return sum(astuple(self.cpu_seconds))
 
 
 def main(record_counts: Sequence[int], other: Path | None = None) -> dict[str, Figures]:
@@ -88,11 +88,11 @@ def main(record_counts: Sequence[int], other: Path | None = None) -> dict[str, F
 def _figures(run: AuditRun, log: GeneratedLog) -> Figures:
     return {
         "seconds": run.seconds,
-        "CPU seconds": run.all_cpu_seconds,
+        "CPU seconds": run.cpu_seconds.total,
         "CPU seconds of the driver's virtual machine": run.cpu_seconds.machine,
         "CPU seconds of the workers": run.cpu_seconds.workers,
         "records/s": log.records / run.seconds,
-        "records/s of a core": log.records / run.all_cpu_seconds,
+        "records/s of a core": log.records / run.cpu_seconds.total,
         "shuffled bytes": run.shuffled_bytes,
         "driver's virtual machine MiB": run.memory_mib.machine,
         "driver's Python MiB": run.memory_mib.python,
@@ -176,7 +176,7 @@ def _check(run: AuditRun, log: GeneratedLog, *, has_events: bool) -> None:
 
 def _print_run(name: str, run: AuditRun, log: GeneratedLog) -> None:
     cpu, memory = (" + ".join(f"{value:.0f}" for value in astuple(one)) for one in (run.cpu_seconds, run.memory_mib))
-    rate = log.records / run.all_cpu_seconds / 1e6
+    rate = log.records / run.cpu_seconds.total / 1e6
     print(
         f"{name:28} {log.records:12,} {log.size / 1e9:6.1f} {run.seconds:8.1f} {cpu:>30} {rate:10.2f} "
         f"{run.shuffled_bytes / 1e6:11.1f} {memory:>28}",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from . import command_line as command_line
+    from . import repeated_command as repeated_command
     from . import schemas as schemas
 else:
     __getattr__ = part_loader(__name__)

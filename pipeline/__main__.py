@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from .command_line import commands
+from .repeated_command import message_without_secrets
 
 EXIT_USAGE = 2
 # 128 + SIGINT and 128 + SIGTERM, as shells report them.
@@ -26,7 +27,7 @@ def main() -> None:
         click.echo(error.format_message())
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        click.echo(f"fauxka: {' '.join(error.format_message().split())}", err=True)
+        click.echo(f"fauxka: {message_without_secrets(' '.join(error.format_message().split()))}", err=True)
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(EXIT_INTERRUPTED)

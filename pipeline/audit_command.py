@@ -86,12 +86,12 @@ class AuditArguments(TypedDict):
 )
 @click.option(
     "--version-field",
-    metavar="header:NAME|json:$.PATH",
+    metavar="key|header:NAME|json:$.PATH",
     help="The version of a record: the versions of a key must not go back.",
 )
 @click.option(
     "--event-time-field",
-    metavar="header:NAME|json:$.PATH",
+    metavar="key|header:NAME|json:$.PATH",
     help="The time of a record's event: milliseconds since 1970, or ISO 8601. Shows how late records are.",
 )
 @click.option(

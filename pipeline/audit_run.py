@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from ..client.errors import BrokerError
 from .bad_option import BadOption
 from .checks.audit_job import (
+    SHUFFLE_TASKS_KEY,
     AuditRequest,
     CheckedRequest,
     audit,
@@ -27,7 +28,7 @@ from .checks.audit_job import (
 )
 from .checks.audited_range import AuditedRange, by_topic, range_words
 from .checks.baseline import Baseline, count_gone, with_known
-from .checks.deleted_files import UNJUDGED, without_unjudged
+from .checks.deleted_files import deletion_note, find_deleted_files, without_unjudged
 from .checks.event_audit import COUNTS_SCHEMA
 from .checks.finding_kinds import FAULTS
 from .checks.identified_records import count_identified
@@ -43,7 +44,7 @@ from .cluster.spark_session import start_session
 from .read.log_identity import identity_of
 from .read.options import parse_options
 from .read.store_attempts import Waits, waits_of_process
-from .read.stored_listing import DeletedFiles, find_deleted, with_listing
+from .read.stored_listing import DeletedFiles, with_listing
 from .report.audit_outputs import AuditOutputs
 from .report.audit_summary import (
     TOTALS_COLUMNS,
@@ -78,8 +79,6 @@ _OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSA
 
 # Another one over the records.
 _HAS_UNREADABLE = "has_unreadable"
-
-_SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +144,9 @@ def audited_summary(
     spark: SparkSession, run: AuditRun, log_to_read: CheckedRequest, topics: frozenset[str], stderr: TextIO
 ) -> tuple[Summary, tuple[TopicKind, ...]]:
     """Return the verdict of a run, and its kinds by topic if it writes JUnit XML. topics: from log_topics."""
-    if _SHUFFLE_TASKS_KEY not in run.settings:
+    if SHUFFLE_TASKS_KEY not in run.settings:
         tasks = shuffle_tasks(log_to_read.size, kind_of(spark).task_count())
-        spark.conf.set(_SHUFFLE_TASKS_KEY, str(tasks))
+        spark.conf.set(SHUFFLE_TASKS_KEY, str(tasks))
     with running_stages(spark) as stages, Progress(stages, stderr):
         audited = _audited(spark, log_to_read.request, run)
         summary = _summary(audited, run, topics)
@@ -200,26 +199,25 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     findings = without_unjudged(findings, deleted) if deleted else findings
     waits = waits.plus(waits_of_process())
     events = () if counts is None else event_totals(counts, findings)
-    told = with_hints(findings, events)
-    run.outputs.write_findings(told)
+    reported = with_hints(findings, events)
+    run.outputs.write_findings(reported)
     lateness = lateness_totals(topic_lateness(spark, request, records))
     if run.baseline is None:
-        return _Audited(request, audited, totals, events, told, None, waits, deleted, notes, lateness)
+        return _Audited(request, audited, totals, events, reported, None, waits, deleted, notes, lateness)
     known = run.baseline.frame(spark)
-    gone = count_gone(told, known, audited, frozenset(request.check_names))
-    judged = with_known(told, known).persist(StorageLevel.DISK_ONLY)
+    gone = count_gone(reported, known, audited, frozenset(request.check_names))
+    judged = with_known(reported, known).persist(StorageLevel.DISK_ONLY)
     comparison = Comparison(run.baseline.place, gone)
     return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes, lateness)
 
 
 def _deleted_during(request: AuditRequest, findings: DataFrame) -> tuple[tuple[DeletedFiles, ...], tuple[str, ...]]:
     """Compute the findings, and return the files that were deleted until then, and notes. findings: persisted."""
-    options = parse_options(request.options)
-    if options.listing is None:
+    if parse_options(request.options).listing is None:
         return (), ()
     findings.count()
     try:
-        return tuple(find_deleted(options)), ()
+        return tuple(find_deleted_files(request)), ()
     except BadOption as error:
         return (), (f"unknown whether files were deleted during this audit: {error}",)
 
@@ -270,7 +268,7 @@ def _store_notes(audited: _Audited) -> Iterator[str]:
     if waits.count:
         yield f"{waits.count:,} requests to the store were sent again, after {waits.seconds:.1f} s in all"
     for one in audited.deleted:
-        yield f"{one} were deleted during this audit: {UNJUDGED}"
+        yield deletion_note(one)
     yield from audited.notes
 
 

@@ -1,4 +1,4 @@
-"""The words of the running command, for a report that shows how to repeat it.
+"""The words of the running command, for a report that shows how to repeat it, and texts without secrets.
 
 - Outputs, and options that limit what is found, are left out: the repeated command finds at least as much.
 - Passwords, tokens and keys are replaced by "...", or left out where an environment variable can have them.
@@ -17,18 +17,23 @@ _LEFT_OUT = frozenset(
     {
         *("json_file", "junit", "parquet", "html", "offsets_out", "by_partition"),
         *("since", "until", "baseline_place", "fail_on"),
-        *("journal_token", "schema_registry_user"),
+        "journal_token",
     }
 )
+# Of both sides of a comparison, and of one.
+_LEFT_OUT_ENDINGS = ("schema_registry_user",)
 HIDDEN = "..."
-# As spark.redaction.regex of Spark, and what Kafka's clients, drivers and stores call a secret.
+# As spark.redaction.regex of Spark, and what Kafka's clients, drivers and stores call a secret. A name of two parts
+# that has .key at its end is a column in SQL; one of three is an option, such as kafka.ssl.keystore.key.
 _SECRET_NAME = (
-    r"[^&;?=\s]*(?:secret|password|passwd|pwd|token|credential|access.?key|account.?key|api.?key|jaas|private|sas\.)"
-    r"[^&;?=\s]*"
+    r"[^&;?=\s]*(?:secret|password|passwd|passphrase|pwd|token|credential|access.?key|account.?key|api.?key|jaas"
+    r"|private|sas\.|\bsig(?:nature)?\b|\w\.[\w.-]+\.key\b)[^&;?=\s]*"
 )
 _SECRET = re.compile(rf"(?is)\A({_SECRET_NAME})=.*")
 # The same as a parameter of an address.
 _SECRET_PARAMETER = re.compile(rf"(?i)({_SECRET_NAME})=[^&;]*")
+# The same in a sentence, in which the value ends with a word.
+_SECRET_WORD = re.compile(rf"(?i)({_SECRET_NAME})=[^&;\s]*")
 # USER:PASSWORD@ of a URL, and USER/PASSWORD@ of Oracle's driver.
 _LOGIN = re.compile(r"(//)[^/\s]*@|(jdbc:[^/@\s]*:)[^:/@\s]*/[^@\s]*@")
 
@@ -39,7 +44,9 @@ def repeated_words(context: click.Context) -> tuple[str, ...]:
     arguments: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name in _LEFT_OUT or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        if name in _LEFT_OUT or name.endswith(_LEFT_OUT_ENDINGS):
+            continue
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         value: object = context.params[name]
         if isinstance(parameter, click.Argument):
@@ -63,5 +70,13 @@ def _option_words(option: str, value: object) -> Iterator[str]:
 
 def without_secrets(text: str) -> str:
     """Return an address or KEY=VALUE without passwords: HIDDEN in their place."""
-    hidden = _SECRET_PARAMETER.sub(rf"\1={HIDDEN}", _SECRET.sub(rf"\1={HIDDEN}", text))
-    return _LOGIN.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}@", hidden)
+    return _without_logins(_SECRET_PARAMETER.sub(rf"\1={HIDDEN}", _SECRET.sub(rf"\1={HIDDEN}", text)))
+
+
+def message_without_secrets(message: str) -> str:
+    """Return a message about options and places without passwords; the rest of the sentence stays."""
+    return _without_logins(_SECRET_WORD.sub(rf"\1={HIDDEN}", message))
+
+
+def _without_logins(text: str) -> str:
+    return _LOGIN.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}@", text)

@@ -33,8 +33,6 @@ def recording(application: Application, folder: Path) -> Application:
     lock = threading.Lock()
 
     def call(environment: Environment, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        if (folder / "slow").exists():
-            time.sleep(SLOW_SECONDS)
         line = {
             "method": environment["REQUEST_METHOD"],
             "path": environment["PATH_INFO"],
@@ -43,6 +41,8 @@ def recording(application: Application, folder: Path) -> Application:
         }
         with lock, (folder / "requests").open("a") as file:
             file.write(json.dumps(line) + "\n")
+        if (folder / "slow").exists():
+            time.sleep(SLOW_SECONDS)
         if (folder / "denied").exists():
             start_response("403 Forbidden", [("Content-Type", "application/xml")])
             return [b"<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>"]

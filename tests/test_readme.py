@@ -139,7 +139,7 @@ def commands_without_spark() -> list[str]:
     """Return the lines below "Start a broker", without comments."""
     (block,) = shell_blocks("Start a broker", COMMANDS)
     lines = [line.partition(" #")[0].strip() for line in block.splitlines()]
-    return [line for line in lines if not re.match(r"fauxka (audit|compare) ", line)]
+    return [line for line in lines if not re.match(r"fauxka (audit|compare|records) ", line)]
 
 
 SERVED = [line for line in commands_without_spark() if "fauxka serve" in line]

@@ -7,10 +7,10 @@ Rules. A finding is one row (findings.py); findings.md explains each kind.
   (sequence_audit.py). Missing sequences are no gap as far as the log lacks offsets too: compaction removes both.
 - Duplicated: a second committed record with the same event id in the same topic (event_audit.py).
 - Lost: an event that the ledger lists as acknowledged and no committed record holds, unless retention or compaction may
-  have removed it, which is `expired` (audit/ledger_audit.py).
+  have removed it, which is `expired` (ledger_audit.py).
 - Reordered: an event behind one of the same key and partition that was sent later, compared by their first copies.
 - Aborted transactions hold no events. An open transaction is a fault only when it has timed out
-  (audit/transaction_timeouts.py).
+  (transaction_timeouts.py).
 
 What breaks the rules:
 - Event ids that are not unique. Each reuse is a duplicate.
@@ -54,7 +54,7 @@ from .ledger_audit import audit_ledger, with_audited
 from .log_bounds import bounds_frame
 from .log_facts import facts_frame
 from .log_order import BATCH_COLUMNS_READ
-from .log_state import LogState, read_state
+from .log_state import read_state
 from .log_views import read_view
 from .observed_batches import newest_timestamp
 from .old_formats import audit_old_formats
@@ -69,6 +69,7 @@ from .replica_audit import (
 from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
 from .transaction_timeouts import read_timeouts
+from .truncation_audit import audit_truncation
 from .unreadable_records import with_unreadable_records
 from .version_audit import audit_versions
 
@@ -76,6 +77,8 @@ from .version_audit import audit_versions
 _RECORD_BYTES_ASSUMED = 100
 
 SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
+# A user's own value is kept.
+SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 # The bytes of the log for each task of a shuffle.
 _SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
 # Each task of a stage takes memory on the driver.
@@ -91,10 +94,10 @@ class AuditRequest:
     one; default: default_as_of. is_empty_an_id: an event id of no characters is one. has_aborts: False skips the search
     for records of aborted transactions. has_transactions: False skips the search for their timeouts. has_unreadable:
     False skips the search for batches with a right CRC and unreadable records. has_old_format: False skips the search
-    for messages of magic 0 and 1. schemas: of the fields of Avro and
-    Protobuf in event_id. audited: the range that options select; default: from find_range. replicas: log
-    directories of other brokers. groups: see audit_groups. version_field,
-    event_time_field: see check_field. late_after_ms: None for no `late` findings.
+    for messages of magic 0 and 1. schemas: of the fields of Avro and Protobuf in event_id. audited: the range that
+    options select; default: from find_range. replicas: log directories of other brokers. groups: see audit_groups.
+    version_field, event_time_field: see check_field. late_after_ms: None for no `late` findings. replica_logs: of each
+    replica, the options of the data source; default: from replica_options.
     """
 
     options: Mapping[str, str]
@@ -115,6 +118,7 @@ class AuditRequest:
     version_field: str | None = None
     event_time_field: str | None = None
     late_after_ms: int | None = None
+    replica_logs: tuple[Mapping[str, str], ...] = ()
 
     @property
     def reads_records(self) -> bool:
@@ -181,10 +185,11 @@ def check_request(request: AuditRequest) -> CheckedRequest:
         raise BadOption(str(error)) from error
     except OSError as error:
         raise BadOption(f"path: {error.filename or options.path} cannot be read: {error.strerror}") from error
-    _check_replicas(request, audited)
+    request = replace(request, options=chosen, audited=audited)
+    request = replace(request, replica_logs=_replica_logs(request))
     if isinstance(log, FileLog) and not size and not audited.is_cut:
         raise BadOption(f"path: {options.path} contains no batches")
-    return CheckedRequest(replace(request, options=chosen, audited=audited), size)
+    return CheckedRequest(request, size)
 
 
 def _check_inputs(request: AuditRequest) -> None:
@@ -212,11 +217,10 @@ def _check_fields(request: AuditRequest) -> None:
         raise BadOption("late-after: needs --event-time-field")
 
 
-def _check_replicas(request: AuditRequest, audited: AuditedRange) -> None:
-    for place in request.replicas:
-        if audited.is_cut:
-            raise BadOption(f"replica: {place} is compared with the whole log, without --since and --until")
-        replica_options(request.options, place)
+def _replica_logs(request: AuditRequest) -> tuple[Mapping[str, str], ...]:
+    if request.replicas and _range_of(request).is_cut:
+        raise BadOption(f"replica: {request.replicas[0]} is compared with the whole log, without --since and --until")
+    return tuple(replica_options(request.options, place) for place in request.replicas)
 
 
 def _check_journal(text: str) -> None:
@@ -272,11 +276,13 @@ def audit(
     state = read_state(request.options)
     ranges = audited.frame(spark) if audited.is_cut else None
     found = _sequence_findings(spark, request, audited, judged, facts_frame(spark, state.facts))
-    truncated = state.truncated_findings(spark, audited)
+    truncated = audit_truncation(spark, state.truncated, audited)
     if truncated is not None:
         found = all_findings(found, truncated)
-    for place in request.replicas:
-        found = all_findings(found, _replica_findings(spark, request, state, place))
+    for place, options in zip(request.replicas, request.replica_logs or _replica_logs(request), strict=True):
+        compared = compared_frame(spark, compared_partitions(state, read_state(options)))
+        log, replica = (read_view(spark, one, "batches", REPLICA_COLUMNS) for one in (request.options, options))
+        found = all_findings(found, audit_replica(log, replica, compared, place))
     if request.groups is not None:
         commits = audit_groups(
             spark, request.options, request.groups, state.bounds, lambda: read_view(spark, request.options, "batches")
@@ -344,13 +350,6 @@ def topic_lateness(spark: SparkSession, request: AuditRequest, records: DataFram
         return None
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
     return lateness_of_topics(with_lateness(with_field(records, f.col(EVENT_TIME), batches)))
-
-
-def _replica_findings(spark: SparkSession, request: AuditRequest, state: LogState, place: str) -> DataFrame:
-    options = replica_options(request.options, place)
-    compared = compared_frame(spark, compared_partitions(state, read_state(options)))
-    log, replica = (read_view(spark, chosen, "batches", REPLICA_COLUMNS) for chosen in (request.options, options))
-    return audit_replica(log, replica, compared, place)
 
 
 def _range_of(request: AuditRequest) -> AuditedRange:

@@ -32,6 +32,7 @@ RANGE_SCHEMA = "topic string, partition int, range_start bigint, range_end bigin
 
 _START_OPTIONS = frozenset({"startingoffsets", "startingtimestamp", "startingoffsetsbytimestampstrategy"})
 _END_OPTIONS = frozenset({"endingoffsets", "endingtimestamp"})
+RANGE_OPTIONS = _START_OPTIONS | _END_OPTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class AuditedRange:
         """
         given = {name.lower() for name in options}
         has_start, has_end = bool(given & _START_OPTIONS), bool(given & _END_OPTIONS)
-        kept = {name: text for name, text in options.items() if name.lower() not in _START_OPTIONS | _END_OPTIONS}
+        kept = {name: text for name, text in options.items() if name.lower() not in RANGE_OPTIONS}
         if has_start:
             kept["startingOffsets"] = json.dumps(by_topic(self.starts))
         if has_start or has_end or "bootstrap" in given:

@@ -130,9 +130,7 @@ def _stall_words() -> Column:
 
 def _with_hole(rows: DataFrame, batches: DataFrame) -> DataFrame:
     """Add hole_end: the first offset behind the missing offsets that the committed one is of; null elsewhere."""
-    in_order = with_missing_offsets(in_log_order(batches)).where(
-        (f.col("unexplained_hole") > 0) & ~f.col("is_compacted")
-    )
+    in_order = with_missing_offsets(in_log_order(batches)).where(f.col("lost_hole") > 0)
     holes = in_order.select(
         *(f.col(name).alias(f"hole_{name}") for name in _PARTITION),
         f.col("offset_before").alias("hole_before"),

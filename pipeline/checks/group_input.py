@@ -15,11 +15,10 @@ from pyspark.sql import functions as f
 from ...client.errors import BrokerError
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from ..read.connection_options import connection_options
 from ..read.group_offsets import group_offsets
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
-from ..read.options import LogOptions, parse_options
+from ..read.options import LogOptions, options_of_same_place, parse_options
 from .findings import all_findings
 from .group_audit import PartitionEnds, audit_group_history, audit_group_offsets, ends_frame
 from .group_commits import COMMITS_SCHEMA, GROUP_LOG, GROUP_LOG_COLUMNS, latest_commits, read_commits
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 # The value of --groups for all groups.
 ALL_GROUPS = "all"
-
-_PLACE_OPTIONS = frozenset({"path", "bootstrap", "storageattempts"})
 
 
 def check_groups(options: Mapping[str, str], groups: str) -> None:
@@ -58,7 +55,7 @@ def audit_groups(
     parsed = parse_options(options)
     history = _history(spark, options)
     try:
-        latest = None if parsed.path is not None else group_offsets(parsed)
+        latest = None if parsed.path is not None else group_offsets(parsed, _wanted_names(groups))
         ends = _ends(parsed, bounds)
     except BrokerError as error:
         raise BadOption(str(error)) from error
@@ -86,8 +83,7 @@ def _history(spark: SparkSession, options: Mapping[str, str]) -> DataFrame | Non
 
 def _group_log(options: Mapping[str, str]) -> dict[str, str]:
     """Return options of the data source that read the log of the coordinators."""
-    place = {name: text for name, text in options.items() if name.lower() in _PLACE_OPTIONS}
-    return {**place, **connection_options(options), "topics": GROUP_LOG}
+    return {**options_of_same_place(options), "topics": GROUP_LOG}
 
 
 def _has_group_log(group_log: Mapping[str, str]) -> bool:
@@ -106,8 +102,14 @@ def _ends(options: LogOptions, bounds: list[LogBounds]) -> list[PartitionEnds]:
 
 
 def _wanted(commits: DataFrame, groups: str) -> DataFrame:
+    names = _wanted_names(groups)
+    return commits if names is None else commits.where(f.col("group_id").isin(names))
+
+
+def _wanted_names(groups: str) -> list[str] | None:
+    """Return the names of the wanted groups; None for all."""
     names = _names(groups)
-    return commits if names == [ALL_GROUPS] else commits.where(f.col("group_id").isin(names))
+    return None if names == [ALL_GROUPS] else names
 
 
 def _names(groups: str) -> list[str]:

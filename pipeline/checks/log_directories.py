@@ -22,8 +22,11 @@ from ...storage.checkpoints.checkpoint_files import (
 )
 from ...storage.corrupt_file import CorruptFileError
 from ...storage.log_files import LOG_SUFFIX, PartitionName, base_offset_of, partition_of
+from ..read.file_store import LocalFiles
+from ..read.options import LogOptions
 from ..read.segment_files import PartitionSegments, Segment
-from ..read.stores import Store
+from ..read.stored_listing import log_directories_of
+from ..read.stores import Store, store_of
 
 _ABSENT = (FileNotFoundError, PermissionError, CorruptFileError)
 
@@ -64,8 +67,11 @@ class PartitionFiles:
         return max(self.segments[0].base_offset, self.directory.log_starts.get(self.name, 0))
 
 
-def partition_files(found: PartitionSegments) -> Iterator[PartitionFiles]:
-    """Yield the files of the partitions that have all segments of one folder. Raises OSError."""
+def partition_files(found: PartitionSegments, options: LogOptions) -> Iterator[PartitionFiles]:
+    """Yield the files of the partitions that have all segments of one folder. Raises OSError and BadOption.
+
+    options: with which the segments were found.
+    """
     directories: dict[str, LogDirectory] = {}
     for name, segments in found.items():
         folders = {segment.folder for segment in segments}
@@ -80,22 +86,37 @@ def partition_files(found: PartitionSegments) -> Iterator[PartitionFiles]:
             continue
         place = os.path.dirname(folder)
         if place not in directories:
-            directories[place] = _read_directory(first.store, place)
+            directories[place] = _read_directory(first.store, place, options)
         epochs = _read_leader_epochs(first.store, folder) if LEADER_EPOCH_CHECKPOINT in names else []
         yield PartitionFiles(name, segments, names, directories[place], epochs)
 
 
-def _read_directory(store: Store, place: str) -> LogDirectory:
-    listed = store.list_files(place).names(place)
+def _read_directory(store: Store, place: str, options: LogOptions) -> LogDirectory:
     return LogDirectory(
         _read_offsets(store, place, REPLICATION_OFFSET_CHECKPOINT),
         _read_offsets(store, place, RECOVERY_POINT_CHECKPOINT),
         _read_offsets(store, place, LOG_START_OFFSET_CHECKPOINT),
-        is_clean=CLEAN_SHUTDOWN in listed,
-        has_remote_storage=any(
-            name is not None and name.topic_name == _REMOTE_LOG_METADATA for name in map(partition_of, listed)
-        ),
+        is_clean=_exists(store, f"{place}/{CLEAN_SHUTDOWN}"),
+        has_remote_storage=_has_remote_storage(store, place, options),
     )
+
+
+def _has_remote_storage(store: Store, place: str, options: LogOptions) -> bool:
+    if isinstance(store, LocalFiles):
+        names = map(partition_of, store.list_files(place).names(place))
+        return any(name is not None and name.topic_name == _REMOTE_LOG_METADATA for name in names)
+    assert options.path is not None, "the options are those of files"
+    _, path = store_of("path", options.path)
+    # The other partitions of a log directory are not listed if the path is below it.
+    return path.count("/") > place.count("/") or place in log_directories_of(options, _REMOTE_LOG_METADATA)
+
+
+def _exists(store: Store, path: str) -> bool:
+    try:
+        store.read(path)
+    except _ABSENT:
+        return False
+    return True
 
 
 def _read_offsets(store: Store, place: str, file_name: str) -> _Offsets:

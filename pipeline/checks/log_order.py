@@ -58,10 +58,10 @@ def in_log_order(batches: DataFrame) -> DataFrame:
 
 
 def with_facts(rows: DataFrame, facts: DataFrame) -> DataFrame:
-    """Add what is known about each partition. rows: from in_log_order. facts: of FACTS_SCHEMA (log_facts.py).
+    """Add what is known about each partition. rows: from in_log_order, or from with_range_start for a part of the log.
 
-    Offsets missing in front of the first batch count from begins_at. cleaned_before: cleaning explains missing offsets
-    in front of it.
+    facts: of FACTS_SCHEMA (log_facts.py). Offsets missing in front of the first batch count from begins_at.
+    cleaned_before: cleaning explains missing offsets in front of it.
     """
     joined = rows.join(f.broadcast(facts), ["topic", "partition"], "left")
     return joined.withColumn("offset_before", f.coalesce("offset_before", f.col("begins_at") - 1))
@@ -81,33 +81,41 @@ def with_missing_offsets(rows: DataFrame) -> DataFrame:
     """Add the offsets missing between the batches. rows: from in_log_order.
 
     hole: the number of offsets missing before this batch. holes: their sum up to this batch.
-    unexplained_hole: hole, or 0 behind a damaged batch, which is a finding itself. unexplained_holes: their sum up to
-    this batch. partition_unexplained_holes: their sum in the partition.
-    is_compacted: a batch of the partition has fewer records than offsets, which only cleaning causes, or with
-    cleaned_before the cleaned part has a hole. hole_cause: for a hole in front of the first batch of a segment file,
-    segment_start if the hole begins behind the offset in the file's name, before_segment if it ends at it.
+    cleaned_hole: those that cleaning explains. lost_hole: the others. Both are 0 behind a damaged batch,
+    which is a finding itself. lost_holes, cleaned_holes: their sums up to this batch. partition_lost_holes,
+    partition_cleaned_holes: in the partition. Cleaning explains the offsets in front of cleaned_before, and all of a
+    partition with a batch behind it that has fewer records than offsets, which only cleaning causes. lost_from: the
+    first lost offset. hole_cause: for a hole in front of the first batch of a segment file, segment_start if the hole
+    begins behind the offset in the file's name, before_segment if it ends at it.
     log_start_offset: of the partition's first batch. newest_timestamp: of the partition.
     """
     so_far = _in_partition().rowsBetween(Window.unboundedPreceding, Window.currentRow)
     # The order is not needed, but with it Spark sorts once for both windows.
     in_all = _in_partition().rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    cleaned_before = f.coalesce("cleaned_before", f.lit(0)) if "cleaned_before" in rows.columns else f.lit(0)
     is_emptied = f.col("is_trusted") & (f.col("records_count") <= f.col("last_offset_delta"))
-    if "cleaned_before" in rows.columns:
-        is_emptied |= (f.col("hole") > 0) & (f.col("offset_before") + 1 < f.col("cleaned_before"))
+    is_emptied &= f.col("base_offset") >= cleaned_before
+    lost_from = f.greatest(f.col("offset_before") + 1, cleaned_before)
+    lost = f.when(f.col("is_cleaned"), 0).otherwise(f.greatest(f.col("base_offset") - lost_from, f.lit(0)))
+    hole = f.when(~f.col("follows_damage"), f.col("hole"))
+    kinds = ("lost_hole", "cleaned_hole")
     return (
         rows.withColumn("hole", f.greatest(_trusted("base_offset") - f.col("offset_before") - 1, f.lit(0)))
-        .withColumn("unexplained_hole", f.when(f.col("follows_damage"), 0).otherwise(f.col("hole")).cast("bigint"))
         .withColumn("hole_cause", f.when(f.col("hole") > 0, _hole_cause()))
         .withColumns(
             {
                 "holes": f.sum("hole").over(so_far),
-                "unexplained_holes": f.sum("unexplained_hole").over(so_far),
-                "partition_unexplained_holes": f.sum("unexplained_hole").over(in_all),
-                "is_compacted": f.max(is_emptied).over(in_all),
+                "is_cleaned": f.coalesce(f.max(is_emptied).over(in_all), f.lit(False)),
                 "log_start_offset": f.min(_trusted("base_offset")).over(in_all),
                 "newest_timestamp": f.max(_trusted("max_timestamp")).over(in_all),
+                "lost_from": lost_from,
             }
         )
+        .withColumn("lost_hole", f.when(hole > 0, lost).otherwise(0).cast("bigint"))
+        .withColumn("cleaned_hole", (f.coalesce(hole, f.lit(0)) - f.col("lost_hole")).cast("bigint"))
+        .withColumns({f"{kind}s": f.sum(kind).over(so_far) for kind in kinds})
+        .withColumns({f"partition_{kind}s": f.sum(kind).over(in_all) for kind in kinds})
+        .drop("is_cleaned")
     )
 
 
@@ -175,7 +183,9 @@ def _trusted(name: str) -> Column:
 
 def _hole_cause() -> Column:
     """Return where a hole is: at the start of a segment file, in front of it, or null within one and on a broker."""
-    base = f.regexp_extract("file", r"(\d{20})\.log$", 1).cast("bigint")
+    # A segment of a remote tier has its id behind the offset.
+    digits = f.regexp_extract("file", r"(\d{20})(?:-[\w-]{22})?\.log$", 1)
+    base = f.nullif(digits, f.lit("")).cast("bigint")
     is_first = f.coalesce(f.col("position") == 0, f.lit(False))
-    begins_inside = f.col("offset_before") + 1 >= base
-    return f.when(is_first & begins_inside, "segment_start").when(is_first, "before_segment")
+    begins_at = f.col("offset_before") + 1
+    return f.when(is_first & (begins_at >= base), "segment_start").when(is_first & (begins_at < base), "before_segment")

@@ -23,8 +23,9 @@ from pyspark.sql import functions as f
 
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from ..read.options import parse_options
-from ..read.segment_files import find_segments
+from ..read.options import LISTING, parse_options
+from ..read.stored_listing import segments_of, with_listing
+from .audited_range import RANGE_OPTIONS
 from .findings import findings_of, in_words
 from .log_state import LogState
 
@@ -39,6 +40,9 @@ REPLICA_COLUMNS = (
     *("topic", "partition", "base_offset", "last_offset", "leader_epoch", "crc", "records_count", "valid_crc"),
 )
 _PARTITION = ("topic", "partition")
+_TOPIC_OPTIONS = frozenset({"topics", "topicpattern"})
+# The files of the audited log, and the offsets of its partitions. A remote tier is the same for all replicas.
+_OF_LOG_ONLY = RANGE_OPTIONS | {"path", "tier", LISTING}
 _PLACES_SCHEMA = (
     "topic string, partition int, compared_from bigint, log_high_watermark bigint, replica_high_watermark bigint"
 )
@@ -55,21 +59,22 @@ class ComparedPartition(NamedTuple):
 
 
 def replica_options(options: Mapping[str, str], place: str) -> dict[str, str]:
-    """Return options of the data source that read the audited topics of a replica. Raises BadOption.
+    """List the files of a replica, and return options of the data source that read its audited topics.
 
-    options: of the audited log. place: the log directory of another broker.
+    options: of the audited log. place: the log directory of another broker. Raises BadOption.
     """
-    parsed = parse_options(options)
-    if parsed.path is None:
+    if parse_options(options).path is None:
         raise BadOption("replica: needs --path, the log directory of a broker, to compare with")
+    kept = {name: text for name, text in options.items() if name.lower() not in _OF_LOG_ONLY}
     try:
-        found = find_segments(place, parsed.is_wanted, parsed.storage_attempts)
+        listed = with_listing({**kept, "path": place})
+        found = segments_of(parse_options(listed))
     except BadOption as error:
         raise BadOption(str(error).replace("path:", "replica:", 1)) from error
     if not found:
         raise BadOption(f"replica: {place} has none of the audited topics")
-    kept = {name: text for name, text in options.items() if name.lower() not in ("path", "topics", "topicpattern")}
-    return {**kept, "path": place, "topics": ",".join(sorted({name.topic_name for name in found}))}
+    chosen = {name: text for name, text in listed.items() if name.lower() not in _TOPIC_OPTIONS}
+    return {**chosen, "topics": ",".join(sorted({name.topic_name for name in found}))}
 
 
 def compared_partitions(log: LogState, replica: LogState) -> list[ComparedPartition]:
@@ -97,11 +102,13 @@ def audit_replica(log: DataFrame, replica: DataFrame, compared: DataFrame, place
     log, replica: the batches views with REPLICA_COLUMNS. compared: from compared_frame. place: of the replica.
     """
     sides = _side(log, "log").join(_side(replica, "replica"), [*_PARTITION, "base_offset"], "full")
-    # One small row for each partition.
+    # One small row for each partition. A replica without a batch ends where the comparison begins.
     ends = sides.groupBy(*_PARTITION).agg(
         *((f.max(f"{side}.last_offset") + 1).alias(f"{side}_end") for side in ("log", "replica"))
     )
-    places = compared.join(ends.where(f.col("log_end").isNotNull() & f.col("replica_end").isNotNull()), [*_PARTITION])
+    places = compared.join(ends, [*_PARTITION]).withColumns(
+        {name: f.coalesce(name, "compared_from") for name in ("log_end", "replica_end")}
+    )
     rows = sides.join(f.broadcast(places), [*_PARTITION]).where(f.col("base_offset") >= f.col("compared_from"))
     is_within = f.col("base_offset") < f.least("log_end", "replica_end")
     rows = rows.withColumn("is_same", f.col("log").eqNullSafe(f.col("replica")))

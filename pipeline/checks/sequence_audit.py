@@ -50,8 +50,10 @@ def audit_sequences(
     AuditedRange; batches in front of a range have no findings. facts: of FACTS_SCHEMA; default: nothing is known.
     """
     facts = batches.sparkSession.createDataFrame([], FACTS_SCHEMA) if facts is None else facts
-    rows = with_facts(in_log_order(batches), facts)
-    rows = with_missing_offsets(with_leader_epochs(rows if ranges is None else with_range_start(rows, ranges)))
+    rows = in_log_order(batches)
+    # Offsets in front of the range are no hole, also if the log lacks its start.
+    rows = with_facts(rows if ranges is None else with_range_start(rows, ranges), facts)
+    rows = with_missing_offsets(with_leader_epochs(rows))
     rows = rows.withColumn("as_of", f.col("newest_timestamp") if as_of is None else as_of)
     rows = with_transactions(with_sequence_steps(with_producer_past(by_producer(rows))))
     rows = (timeouts or TransactionTimeouts()).with_limit(rows)
@@ -75,10 +77,11 @@ def damage_cause() -> Column:
 
 def _log_rules() -> list[Rule]:
     """Return the rules about damage and offsets."""
-    is_first_hole = (f.col("unexplained_hole") > 0) & (f.col("unexplained_hole") == f.col("unexplained_holes"))
-    is_compacted, missing = f.col("is_compacted"), f.col("partition_unexplained_holes")
     before = f.col("offset_before")
-    lacking = in_words(missing, " offsets are not in the log, the first of them ", before + 1)
+    lost_count, cleaned_count = f.col("partition_lost_holes"), f.col("partition_cleaned_holes")
+    lacking = " offsets are not in the log, the first of them "
+    lost = in_words(lost_count, lacking, f.col("lost_from"), ": a segment was lost, or the partition compacted")
+    cleaned = in_words(cleaned_count, lacking, before + 1)
     of_file = in_words(" of ", f.col("file"), " at position ", f.col("position"))
     place = f.when(f.col("file").isNotNull(), of_file).otherwise("")
     # With a wrong CRC the header counts as far as its two numbers of records agree.
@@ -87,13 +90,18 @@ def _log_rules() -> list[Rule]:
     damage = in_words(f.col("batch_bytes"), " bytes", place, ": ", f.col("damage"))
     regression = in_words("offset ", f.col("base_offset"), " comes behind offset ", before)
     is_behind = f.col("is_trusted") & (f.col("base_offset") <= before)
-    lost = in_words(lacking, ": a segment was lost, or the partition compacted")
+    is_lost, is_cleaned = _is_first("lost_hole"), _is_first("cleaned_hole")
     return [
         Rule("log", "damaged_batch", f.col("is_damaged"), unreadable, damage, cause=damage_cause()),
-        Rule("log", "missing_offsets", is_first_hole & ~is_compacted, missing, lost, before, f.col("hole_cause")),
-        Rule("log", "compacted_offsets", is_first_hole & is_compacted, missing, lacking, before),
+        Rule("log", "missing_offsets", is_lost, lost_count, lost, before, f.col("hole_cause")),
+        Rule("log", "compacted_offsets", is_cleaned, cleaned_count, cleaned, before),
         Rule("log", "offset_regression", is_behind, f.col("records_count"), regression, before),
     ]
+
+
+def _is_first(hole: str) -> Column:
+    """Return whether a batch is the first one of its partition behind a hole. hole: lost_hole or cleaned_hole."""
+    return (f.col(hole) > 0) & (f.col(hole) == f.col(f"{hole}s"))
 
 
 def _epoch_rules() -> list[Rule]:

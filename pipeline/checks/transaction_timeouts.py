@@ -18,10 +18,9 @@ from ...client.errors import BrokerError
 from ...protocol.stored_records.transaction_log_records import TransactionStatus
 from ..bad_option import BadOption
 from ..read.broker_configs import broker_configs
-from ..read.connection_options import connection_options
 from ..read.log_frame import read_log
 from ..read.log_splits import open_log
-from ..read.options import LISTING, parse_options
+from ..read.options import options_of_same_place, parse_options
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -33,8 +32,6 @@ MAX_TIMEOUT_MS = 15 * 60 * 1000
 CHECK_INTERVAL_MS = 10_000
 
 TRANSACTION_LOG = "__transaction_state"
-# The options with the place of a log.
-_PLACE_OPTIONS = frozenset({"path", "bootstrap", "storageattempts", LISTING})
 _COLUMNS_READ = ("partition", "offset", "key", "value", "is_control", "damage")
 # The states of an open transaction.
 _OPEN = (TransactionStatus.ONGOING, TransactionStatus.PREPARE_COMMIT, TransactionStatus.PREPARE_ABORT)
@@ -61,8 +58,7 @@ class TransactionTimeouts:
 
 def read_timeouts(spark: SparkSession, options: Mapping[str, str]) -> TransactionTimeouts:
     """Return the timeouts of a log. What cannot be read has Kafka's default. options: of the data source."""
-    place = {name: value for name, value in options.items() if name.lower() in _PLACE_OPTIONS}
-    place |= connection_options(options)
+    place = options_of_same_place(options)
     configs = _configs(place)
     own: DataFrame | None = None
     coordinators = {**place, "topics": TRANSACTION_LOG}

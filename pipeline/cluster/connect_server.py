@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pyspark
@@ -23,6 +24,8 @@ _DEFAULT_PORT = 15002
 _CONNECT_SECONDS_MAX = 10
 # Keys that are the address itself.
 _ADDRESS_KEYS = ("spark.master", "spark.remote")
+# Spark's: the default address.
+_REMOTE_VARIABLE = "SPARK_REMOTE"
 _INSTALL = "pip install 'fauxka[connect]'"
 
 
@@ -31,9 +34,20 @@ def find_server(master: str | None, settings: Mapping[str, str]) -> str | None:
 
     master: of the user, who can also set it as a Spark key or by SPARK_REMOTE.
     """
-    given = [master, *(settings.get(key) for key in _ADDRESS_KEYS), os.environ.get("SPARK_REMOTE")]
+    given = [master, *(settings.get(key) for key in _ADDRESS_KEYS), os.environ.get(_REMOTE_VARIABLE)]
     address = next(filter(None, given), "")
     return address if address.startswith(SCHEME) else None
+
+
+@contextmanager
+def without_remote_variable() -> Generator[None, None, None]:
+    """Unset SPARK_REMOTE within the block, because Spark refuses it beside any other master."""
+    remote = os.environ.pop(_REMOTE_VARIABLE, None)
+    try:
+        yield
+    finally:
+        if remote is not None:
+            os.environ[_REMOTE_VARIABLE] = remote
 
 
 def connect_to(address: str) -> SparkSession:

@@ -17,7 +17,7 @@ from .. import read
 from ..bad_option import BadOption
 from ..sessions.classic_session import is_local
 from ..sessions.session_kind import is_connect, kind_of
-from .connect_server import check_kafka_format, connect_to, find_server, set_all
+from .connect_server import check_kafka_format, connect_to, find_server, set_all, without_remote_variable
 from .java_options import ARROW_OPTIONS, options_of_one_machine
 from .spark_archive import archive_of_this_code
 from .spark_jars import fetch_jars
@@ -92,12 +92,13 @@ def _classic_session(
     if with_kafka:
         jars = [str(jar) for jar in fetch_jars()]
         keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
-    builder = SparkSession.builder.appName("fauxka")
-    if master is not None:
-        builder = builder.master(master)
-    for key, value in keys.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with without_remote_variable():
+        builder = SparkSession.builder.appName("fauxka")
+        if master is not None:
+            builder = builder.master(master)
+        for key, value in keys.items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
 
 
 def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int | None) -> dict[str, str]:

@@ -210,12 +210,13 @@ def _side(name: SideName, given: CompareArguments) -> Side:
     for option in (*(f"{name}_{part.replace('-', '_')}" for part, _, _ in _SIDE_OPTIONS), "event_id", "offset_columns"):
         if own[option] is not None and not own[option].strip():
             raise BadOption(f"{option.replace('_', '-')}: must not be empty")
-    offsets = own[f"{name}_offset_columns"] or given["offset_columns"]
+    own_offsets = own[f"{name}_offset_columns"]
+    offsets = own_offsets or given["offset_columns"]
     event_id = own[f"{name}_event_id"] or given["event_id"]
     columns = parts.sides.Columns(
         event_id=event_id,
         schemas=schemas_of_side(event_id, own[f"{name}_schemas"], given["schemas"]),
-        offsets=() if offsets is None else parse_offset_columns("offset-columns", offsets),
+        offsets=() if offsets is None else parse_offset_columns(_option_of(name, own_offsets), offsets),
         is_compacted=own[f"{name}_compacted"],
         **{part: own[f"{name}_{part}"] for part in ("key", "value", "time", "order", "where")},
     )
@@ -228,3 +229,7 @@ def _side(name: SideName, given: CompareArguments) -> Side:
         columns,
     )
     return parts.sides.parse_side(name, arguments, storage_options(given["storage_attempts"]))
+
+
+def _option_of(name: SideName, own_offsets: str | None) -> str:
+    return "offset-columns" if own_offsets is None else f"{name}-offset-columns"

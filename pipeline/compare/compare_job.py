@@ -1,7 +1,10 @@
 """The comparison of two sides as a function of a Spark session: reads both, and returns the findings.
 
-The right side is read in front of the end of the left one is fixed, so that each of its records can have its own on the
-left. Both are kept on the disk: each source is read once, and all steps see the same records.
+The right side is read before the end of the left one is fixed, so that each of its records can have its own on the
+left. The records of both are decoded once and kept on the disk, so that all steps see the same ones. Read again are:
+
+- the headers of batches of segment files, for aborted transactions that the folder does not list;
+- a log in which ids without a counterpart are looked up: in its aborted transactions, and in front of a range of times.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
-from ..checks.audit_job import TASKS_MAX, shuffle_tasks
+from ..checks.audit_job import SHUFFLE_TASKS_KEY, TASKS_MAX, shuffle_tasks
 from ..checks.findings import all_findings
 from ..checks.log_bounds import LogBounds
 from ..cluster.spark_errors import failure_reason
@@ -37,16 +40,16 @@ from .verdicts import audit_matched, without_id
 
 # A row for each partition is on the driver. A column of a table that is no partition would have a row for each record.
 PARTITIONS_MAX = 200_000
-_SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The findings, one row for each id (match_entries), and the left log as it was compared."""
+    """The findings, one row for each id (match_entries), and the logs as they were compared; None for a table."""
 
     findings: DataFrame
     matched: DataFrame
     left: OpenedLog | None
+    right: OpenedLog | None
 
 
 Ids = Callable[[], DataFrame | None]
@@ -78,7 +81,6 @@ class ReadSides:
 def compare(spark: SparkSession, checked: CheckedRequest) -> Compared:
     """Compare the sides. Raises BadOption."""
     request, pairs = checked.request, checked.pairs
-    _set_tasks(spark, checked)
     right_log = request.open(request.right, pairs.right) if isinstance(request.right, LogSide) else None
     right = _read(spark, checked, request.right, right_log)
     left_log = request.open(request.left, pairs.left) if isinstance(request.left, LogSide) else None
@@ -97,7 +99,14 @@ def compare(spark: SparkSession, checked: CheckedRequest) -> Compared:
         earlier_right=partial(_earlier_ids, spark, checked, request.right, pairs.right),
     )
     findings, matched = find_differences(spark, sides, request.matching)
-    return Compared(findings, matched, left_log)
+    return Compared(findings, matched, left_log, right_log)
+
+
+def set_tasks(spark: SparkSession, checked: CheckedRequest) -> None:
+    """Use more tasks in shuffles for a large log than the session has; adaptive execution joins small ones."""
+    size = max((log.size for log in (checked.left, checked.right) if log is not None), default=0)
+    present = int(spark.conf.get(SHUFFLE_TASKS_KEY) or 1)
+    spark.conf.set(SHUFFLE_TASKS_KEY, str(min(shuffle_tasks(size, present), TASKS_MAX)))
 
 
 def find_differences(spark: SparkSession, sides: ReadSides, matching: Matching) -> tuple[DataFrame, DataFrame]:
@@ -146,13 +155,6 @@ def _explained(spark: SparkSession, sides: ReadSides, every: DataFrame, covered:
         sides.earlier_right() if absent["right"] else None,
     )
     return without_earlier(rows, *earlier).persist(StorageLevel.DISK_ONLY)
-
-
-def _set_tasks(spark: SparkSession, checked: CheckedRequest) -> None:
-    """Use more tasks in shuffles for a large log than the session has; adaptive execution joins small ones."""
-    size = max((log.size for log in (checked.left, checked.right) if log is not None), default=0)
-    present = int(spark.conf.get(_SHUFFLE_TASKS_KEY) or 1)
-    spark.conf.set(_SHUFFLE_TASKS_KEY, str(min(shuffle_tasks(size, present), TASKS_MAX)))
 
 
 def _read(spark: SparkSession, checked: CheckedRequest, side: Side, opened: OpenedLog | None) -> DataFrame:

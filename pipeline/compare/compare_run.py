@@ -16,6 +16,7 @@ from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
+from ..checks.audit_job import SHUFFLE_TASKS_KEY
 from ..checks.audited_range import AuditedRange
 from ..checks.baseline import Baseline, count_gone, with_known
 from ..checks.finding_kinds import FAULTS
@@ -24,15 +25,15 @@ from ..cluster.running_stages import running_stages
 from ..cluster.spark_log import logged_session
 from ..cluster.spark_session import start_session
 from ..read.log_identity import identity_of
-from ..read.options import parse_options
-from ..repeated_command import without_secrets
+from ..read.options import LISTING, parse_options
 from ..report.audit_outputs import AuditOutputs
 from ..report.audit_summary import TOPICS_MAX, finding_groups, identities, kinds_by_topic
 from ..report.report_pictures import Rows, kinds_over_time
 from ..report.shown_commands import source_words
 from ..report.summary import ComparedTopic, Comparison, RunCommands, Summary
-from .compare_job import Compared, compare
+from .compare_job import Compared, compare, set_tasks
 from .compare_request import CheckedRequest, CompareRequest, check_request
+from .deleted_rows import DeletedRows, find_deleted_rows
 from .matched import has_arrived
 from .sides import LogSide
 from .verdicts import CHECK
@@ -67,6 +68,8 @@ def run_compare(run: CompareRun, stderr: TextIO) -> int:
     log_topics = _log_topics(run)
     start = partial(start_session, run.master, settings=run.settings)
     with logged_session("compare", start) as spark, running_stages(spark) as stages, Progress(stages, stderr):
+        if SHUFFLE_TASKS_KEY not in run.settings:
+            set_tasks(spark, checked)
         summary, judged = _summary(spark, run, checked, log_topics)
         kinds = () if run.outputs.junit is None else kinds_by_topic(judged)
     run.outputs.write(summary, kinds)
@@ -90,6 +93,8 @@ def _summary(
     """Return the summary, and the findings from which it is made."""
     compared = compare(spark, checked)
     findings = compared.findings.persist(StorageLevel.DISK_ONLY)
+    deleted = _deleted_during(checked, compared, findings)
+    findings = deleted.without_unjudged(findings)
     run.outputs.write_findings(findings)
     judged, comparison = _with_baseline(spark, run, compared, findings)
     groups = finding_groups(judged)
@@ -101,23 +106,34 @@ def _summary(
     left = run.request.left if isinstance(run.request.left, LogSide) else None
     left_off = sum(group.findings for group in groups if group.kind in listed) - len(found)
     return Summary(
-        log=without_secrets(run.request.left.place),
-        other=without_secrets(run.request.right.place),
+        log=run.request.left.place,
+        other=run.request.right.place,
         id_word="event" if run.request.matching.by == "event-id" else "key",
         checks=(run.request.words,),
         topics=(),
         compared=topics,
         groups=groups,
         pictures=pictures,
-        notes=(*checked.pairs.notes, *_range_notes(checked, compared), *_doubts(topics), *notes),
+        notes=(*checked.pairs.notes, *_range_notes(checked, compared), *_doubts(topics), *deleted.notes, *notes),
         fail_on=run.fail_on,
         baseline=comparison,
         findings=found,
         findings_left_off=max(left_off, 0) if run.outputs.json is not None else 0,
         log_topics=tuple(sorted(log_topics)),
         check_names=(CHECK,),
+        deleted=deleted.files,
         commands=RunCommands(() if left is None else source_words(left.options), again=run.again),
     ), judged
+
+
+def _deleted_during(checked: CheckedRequest, compared: Compared, findings: DataFrame) -> DeletedRows:
+    """Compute the findings, and return the files that were deleted until then. findings: persisted."""
+    logs = [one for one in (compared.left, compared.right) if one is not None]
+    if not any(LISTING in one.options for one in logs):
+        return DeletedRows()
+    findings.count()
+    left = find_deleted_rows("left", compared.left, str)
+    return left.plus(find_deleted_rows("right", compared.right, checked.pairs.topic_map.left_of))
 
 
 def _topics(matched: DataFrame) -> tuple[ComparedTopic, ...]:

@@ -112,7 +112,7 @@ def with_superseded(entries: DataFrame) -> DataFrame:
 def _id_of(rows: DataFrame, side: Side, matching: Matching, place: dict[str, Column]) -> Column:
     if matching.by == "event-id":
         text = side.columns.event_id
-        assert text is not None, "check_sides requires an event id"
+        assert text is not None, "compare_request.py requires an event id"
         return id_column(rows, f"{side.name}-event-id", text, is_empty_an_id=matching.is_empty_an_id)
     if matching.by == "position":
         return _null()
@@ -123,7 +123,7 @@ def _id_of(rows: DataFrame, side: Side, matching: Matching, place: dict[str, Col
 def _content(rows: DataFrame, side: Side, text: str | None) -> Column:
     assert text is not None, "values are compared if both sides have them"
     parts = as_bytes(rows, f"{side.name}-value", text)
-    # xxhash64 skips nulls, so that a null is told from no bytes by a flag.
+    # xxhash64 skips nulls, so that a null differs from no bytes by a flag.
     return f.xxhash64(*(column for part in parts for column in (part, part.isNull())))
 
 

@@ -9,7 +9,8 @@ from pyspark.sql import functions as f
 def with_overtaker(rows: DataFrame) -> DataFrame:
     """Add overtaker: the latest record of the left side that is in front of this one on the right side; null if none.
 
-    Compared are records that both sides have, of the same key, and in one partition on each side.
+    Compared are records that both sides have, of the same key, and in one partition on each side. Records with one
+    position on the right side, such as a table's time of a write, are not in front of each other.
     overtaker: a struct of the position and the offset on the left side, and the position on the right side.
     """
     has_order = (
@@ -18,7 +19,8 @@ def with_overtaker(rows: DataFrame) -> DataFrame:
     # Records without an order form a group each, so that no task gets all of them.
     group = f.when(~has_order, f.col("id"))
     window = Window.partitionBy("topic", "left.key_hash", "left.partition", "right.partition", group)
-    in_front = window.orderBy("right.position").rowsBetween(Window.unboundedPreceding, -1)
+    # With equal positions on the right side, those in front have earlier ones on the left.
+    in_front = window.orderBy("right.position", "left.position").rowsBetween(Window.unboundedPreceding, -1)
     place = f.struct(
         f.col("left.position").alias("position"),
         f.col("left.offset").alias("offset"),

@@ -5,7 +5,7 @@
 - Of the other records of a key, those between the same matched records are matched in order. Their content differs.
 - Records without a key have no order, so only equal content matches them.
 
-Equal contents of a key are told apart by their order alone: of three of which one was lost, it is the last.
+Equal contents of a key differ by their order alone: of three of which one was lost, it is the last.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from pyspark.sql import functions as f
 
 from .entries import ENTRY_COLUMNS
 
+# Records of a table can have one position. Their order is then arbitrary, but the same in each run.
+_ORDER = ("partition", "position", "content", "offset", "timestamp")
 # The prefixes of ids: equal content, and the same place between matched records.
 _SAME, _PLACE = "=", "#"
 
 
 def with_position_ids(entries: DataFrame) -> DataFrame:
-    """Set the id of the entries of both sides. All need a content, and a position, for which entries.py is."""
+    """Set the id of the entries of both sides. All need a content and a position; compare_request.py checks it."""
     # Records without a key form a group for each content, so that no task gets all of them.
     group = f.when(f.col("key_hash").isNull(), f.col("content"))
     # Partitioned by the key alone, so that no window needs a further shuffle.
@@ -31,9 +33,7 @@ def with_position_ids(entries: DataFrame) -> DataFrame:
 def _with_equal(entries: DataFrame) -> DataFrame:
     """Set the id of each record whose content the other side has as often, and of copies on the right side."""
     of_content = Window.partitionBy("topic", "key_hash", "key_group", "content")
-    of_side = Window.partitionBy("topic", "key_hash", "key_group", "content", "is_left").orderBy(
-        "partition", "position"
-    )
+    of_side = Window.partitionBy("topic", "key_hash", "key_group", "content", "is_left").orderBy(*_ORDER)
     counted = entries.withColumns(
         {
             "number": f.row_number().over(of_side),
@@ -49,11 +49,11 @@ def _with_equal(entries: DataFrame) -> DataFrame:
 
 
 def _with_places(entries: DataFrame) -> DataFrame:
-    of_side = Window.partitionBy("topic", "key_hash", "key_group", "is_left").orderBy("partition", "position")
+    of_side = Window.partitionBy("topic", "key_hash", "key_group", "is_left").orderBy(*_ORDER)
     is_first_match = f.col("is_matched") & (f.col("number") <= f.col("lefts"))
     anchored = entries.withColumn("anchor", f.count(f.when(is_first_match, 1)).over(of_side))
     between = Window.partitionBy("topic", "key_hash", "key_group", "is_left", "anchor", "is_matched")
-    number = f.row_number().over(between.orderBy("partition", "position"))
+    number = f.row_number().over(between.orderBy(*_ORDER))
     place_id = _id(_PLACE, "anchor", number)
     is_placed = ~f.col("is_matched") & f.col("key_hash").isNotNull()
     return anchored.withColumn("place_id", place_id).withColumn(

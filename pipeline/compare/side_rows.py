@@ -27,6 +27,7 @@ from ..cluster.stored_frames import read_parquet
 from ..decode.views import columns_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
+from ..read.stored_listing import with_listing
 from .sides import PARQUET, LogSide, Side, TableSide
 
 _UNCOMMITTED = {"isolationLevel": "read_uncommitted"}
@@ -36,7 +37,7 @@ _BATCH = ["topic", "partition", "batch_base_offset"]
 
 @dataclass(frozen=True, slots=True)
 class OpenedLog:
-    """A log with a fixed end. options: of the data source. size: in bytes, approximately.
+    """A log with a fixed end. options: of the data source, with a listing of files. size: in bytes, approximately.
 
     audited: the range, from whose start the log is read. ends: the end of each partition; first_open: the first offset
     of its earliest open transaction, where reading ends.
@@ -57,6 +58,7 @@ def open_side(side: LogSide, topics: Collection[str] | None, wanted: Mapping[str
     """
     options = dict(side.options) if topics is None else {**side.options, "topics": ",".join(sorted(topics))}
     try:
+        options = with_listing(options)
         parsed = parse_options(options)
         first_open = open_log(parsed).open_transaction_offsets()
         audited = _find_part(options, wanted)

@@ -22,6 +22,7 @@ from ..command_config import command_config_option
 from ..read.segment_files import find_segments
 from ..read.store_address import has_known_scheme
 from ..read.stores import store_of
+from ..repeated_command import without_secrets
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 
 SideName = Literal["left", "right"]
@@ -60,7 +61,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class SideArguments:
-    """The arguments of the command line for a side."""
+    """The arguments of the command line for a side. place: as it is given; shown_place: without secrets."""
 
     place: str
     format: str | None = None
@@ -69,10 +70,15 @@ class SideArguments:
     topics: str | None = None
     columns: Columns = Columns()
 
+    @property
+    def shown_place(self) -> str:
+        """The place in a message."""
+        return without_secrets(self.place)
+
 
 @dataclass(frozen=True, slots=True)
 class LogSide:
-    """A side that is a log. options: of the data source."""
+    """A side that is a log. place: without secrets. options: of the data source."""
 
     name: SideName
     place: str
@@ -82,7 +88,7 @@ class LogSide:
 
 @dataclass(frozen=True, slots=True)
 class TableSide:
-    """A side that is a table. format, options, path: of Spark's reader; a null path is none."""
+    """A side that is a table. place: without secrets. format, options, path: of Spark's reader; a null path is none."""
 
     name: SideName
     place: str
@@ -102,7 +108,7 @@ def parse_side(name: SideName, given: SideArguments, shared: Mapping[str, str] |
         return _log_side(name, given, shared or {}, found)
     for option, value in (("topics", given.topics), ("command-config", given.command_config)):
         if value is not None:
-            raise BadOption(f"{name}-{option}: is for a log, and {given.place} is a table")
+            raise BadOption(f"{name}-{option}: is for a log, and {given.shown_place} is a table")
     return _table_side(name, given)
 
 
@@ -110,7 +116,7 @@ def _log_side(
     name: SideName, given: SideArguments, shared: Mapping[str, str], address: re.Match[str] | None
 ) -> LogSide:
     if given.format not in (None, LOG_FORMAT):
-        raise BadOption(f"{name}-format: must be {LOG_FORMAT} for {given.place}, not {given.format}")
+        raise BadOption(f"{name}-format: must be {LOG_FORMAT} for {given.shown_place}, not {given.format}")
     if given.columns.order is not None:
         raise BadOption(f"{name}-order: is for a table; the records of a log have offsets")
     options = {**shared, **given.options, "isolationLevel": "read_committed", "endingOffsets": "latest"}
@@ -119,39 +125,39 @@ def _log_side(
         options["bootstrap"] = address["bootstrap"]
         options |= command_config_option(given.command_config, f"{name}-command-config")
         if topics is not None and address["topics"]:
-            raise BadOption(f"{name}-topics: {given.place} names topics already")
+            raise BadOption(f"{name}-topics: {given.shown_place} names topics already")
         topics = address["topics"] or topics
     else:
         if given.command_config is not None:
-            raise BadOption(f"{name}-command-config: is for a broker, and {given.place} is a path")
+            raise BadOption(f"{name}-command-config: is for a broker, and {given.shown_place} is a path")
         options["path"] = given.place
     if topics is not None:
         options["topics"] = topics
-    return LogSide(name, given.place, options, given.columns)
+    return LogSide(name, given.shown_place, options, given.columns)
 
 
 def _table_side(name: SideName, given: SideArguments) -> TableSide:
     options = dict(given.options)
     if given.format in (None, JDBC) and given.place.startswith(_JDBC_PREFIX):
         if not _TABLE_OPTIONS & {option.lower() for option in options}:
-            raise BadOption(f"{name}-option: {given.place} needs dbtable=TABLE or query=SELECT")
-        return TableSide(name, given.place, JDBC, {**options, "url": given.place}, None, given.columns)
+            raise BadOption(f"{name}-option: {given.shown_place} needs dbtable=TABLE or query=SELECT")
+        return TableSide(name, given.shown_place, JDBC, {**options, "url": given.place}, None, given.columns)
     form = given.format or PARQUET
     if form == PARQUET and options and find_store(name, given.place) is not None:
         raise BadOption(
-            f"{name}-option: {next(iter(options))} is for Spark's reader, without which {given.place} is read"
+            f"{name}-option: {next(iter(options))} is for Spark's reader, without which {given.shown_place} is read"
         )
-    return TableSide(name, given.place, form, options, given.place, given.columns)
+    return TableSide(name, given.shown_place, form, options, given.place, given.columns)
 
 
 def _is_log(name: SideName, place: str) -> bool:
     """Whether a place has segment files. Raises BadOption if nothing is there."""
     if not place or place.startswith("topic:"):
-        raise BadOption(f"{name}: {_SHAPE} {place}")
+        raise BadOption(f"{name}: {_SHAPE} {without_secrets(place)}")
     if place.startswith(_JDBC_PREFIX) or not has_known_scheme(place):
         return False
     if not _exists(name, place):
-        raise BadOption(f"{name}: there is no {place}")
+        raise BadOption(f"{name}: there is no {without_secrets(place)}")
     try:
         find_segments(place, lambda _: True)
     except BadOption:

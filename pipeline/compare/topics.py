@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -38,15 +39,17 @@ class TopicPairs:
         """Return the name of the topic on the left side over the rows of a side."""
         if self.common is not None:
             return f.lit(self.common)
-        own = f.col("topic") if isinstance(side, LogSide) else f.col(str(_topic_column(side))).cast("string")
+        own = _own_column(side)
         return own if side.name == "left" else _mapped(own, self.topic_map)
 
     def condition(self, side: Side) -> Column:
         """Return whether a row is of a topic that is compared: a table can have others."""
         known = self.left if self.left is not None else self.names
-        if self.common is not None or not known or isinstance(side, LogSide):
+        if self.common is not None or isinstance(side, LogSide):
             return f.lit(True)
-        return self.column(side).isin(*known)
+        topic = self.column(side)
+        # A topic of the right side that is not compared has no name on the left.
+        return topic.isin(*known) if known else topic.isNotNull() | _own_column(side).isNull()
 
 
 def pair_topics(
@@ -56,6 +59,7 @@ def pair_topics(
     lefts, rights = (None if names is None else tuple(sorted(names)) for names in topics)
     if lefts is not None and rights is not None:
         return _of_logs(right, lefts, rights, topic_map)
+    rights = None if rights is None else _compared(right, rights, topic_map)
     without = [side for side in (left, right) if not isinstance(side, LogSide) and _topic_column(side) is None]
     if not without:
         return TopicPairs(topic_map, lefts, rights)
@@ -63,7 +67,7 @@ def pair_topics(
     if known is None:
         if len(without) == 1:
             raise BadOption(f"{without[0].name}-offset-columns: must have the topic, as those of the other side have")
-        return TopicPairs(topic_map, None, None, common=left.place.rstrip("/").rpartition("/")[2])
+        return TopicPairs(topic_map, None, None, common=_last_part(left.place))
     if len(known) != 1:
         side = without[0]
         raise BadOption(
@@ -78,7 +82,7 @@ def _of_logs(right: Side, lefts: Sequence[str], rights: Sequence[str], topic_map
     if len(lefts) == len(rights) == 1 and not topic_map.rules:
         rule = TopicRule((lefts[0], ""), (rights[0], ""), has_star=False)
         topic_map = replace(topic_map, rules=(rule,))
-    chosen = tuple(name for name in rights if topic_map.left_of(name) in lefts)
+    chosen = tuple(name for name in rights if topic_map.has_right(name) and topic_map.left_of(name) in lefts)
     missing = sorted(set(lefts) - {topic_map.left_of(name) for name in chosen})
     if not chosen:
         raise BadOption(
@@ -88,20 +92,43 @@ def _of_logs(right: Side, lefts: Sequence[str], rights: Sequence[str], topic_map
     return TopicPairs(topic_map, tuple(lefts), chosen, notes=notes)
 
 
+def _compared(right: Side, rights: Sequence[str], topic_map: TopicMap) -> tuple[str, ...]:
+    chosen = tuple(name for name in rights if topic_map.has_right(name))
+    if rights and not chosen:
+        raise BadOption(f"topic-map: no rule names a topic of {right.place}; it has {', '.join(rights[:3])}")
+    return chosen
+
+
+def _last_part(place: str) -> str:
+    """Return the last name of a place, without the parameters of an address, which can be secrets."""
+    return re.split("[?;]", place)[0].rstrip("/").rpartition("/")[2]
+
+
+def _own_column(side: Side) -> Column:
+    return f.col("topic") if isinstance(side, LogSide) else f.col(str(_topic_column(side))).cast("string")
+
+
 def _topic_column(side: Side) -> str | None:
     # Three names are topic, partition and offset.
     return side.columns.offsets[0] if len(side.columns.offsets) == 3 else None
 
 
 def _mapped(topic: Column, topic_map: TopicMap) -> Column:
-    return reduce(lambda otherwise, rule: _by_rule(topic, rule, otherwise), reversed(topic_map.rules), topic)
+    """Return TopicMap.left_of over a column; null for a topic without TopicMap.has_right."""
+    is_left = reduce(lambda found, rule: found | _matches(topic, rule.left, rule), topic_map.rules, f.lit(False))
+    kept = f.when(~is_left, topic)
+    return reduce(lambda otherwise, rule: _by_rule(topic, rule, otherwise), reversed(topic_map.rules), kept)
 
 
 def _by_rule(topic: Column, rule: TopicRule, otherwise: Column) -> Column:
-    if not rule.has_star:
-        return f.when(topic == rule.right[0], f.lit(rule.left[0])).otherwise(otherwise)
     before, behind = rule.right
-    fixed = len(before) + len(behind)
-    is_match = topic.startswith(before) & topic.endswith(behind) & (f.length(topic) > fixed)
-    star = topic.substr(f.lit(len(before) + 1), f.length(topic) - fixed)
-    return f.when(is_match, f.concat(f.lit(rule.left[0]), star, f.lit(rule.left[1]))).otherwise(otherwise)
+    star = topic.substr(f.lit(len(before) + 1), f.length(topic) - len(before) - len(behind))
+    name = f.concat(f.lit(rule.left[0]), star, f.lit(rule.left[1])) if rule.has_star else f.lit(rule.left[0])
+    return f.when(_matches(topic, rule.right, rule), name).otherwise(otherwise)
+
+
+def _matches(topic: Column, pattern: tuple[str, str], rule: TopicRule) -> Column:
+    before, behind = pattern
+    if not rule.has_star:
+        return topic == before
+    return topic.startswith(before) & topic.endswith(behind) & (f.length(topic) > len(before) + len(behind))

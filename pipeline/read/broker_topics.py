@@ -22,7 +22,7 @@ from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from .options import LogOptions
 
-# Retries while leaders move or a broker starts.
+# Retries while leaders or coordinators move or a broker starts.
 ATTEMPTS = 10
 _RETRY_SECONDS = 0.3
 
@@ -35,6 +35,9 @@ _RETRIABLE_ERRORS = frozenset(
         ErrorCode.UNKNOWN_LEADER_EPOCH,
         ErrorCode.KAFKA_STORAGE_ERROR,
         ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
     }
 )
 

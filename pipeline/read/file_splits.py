@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from ...protocol.batches.message_sets import MAGIC_V0, MAGIC_V1, magic_of
+from ...protocol.batches.record_batch import MAGIC_POSITION
 from ..bad_option import BadOption
 from ..decode.batch_table import BatchTable, read_batches
 from ..decode.decoder import Decoder
@@ -28,6 +30,8 @@ from .stores import Store
 
 # The bytes of a file that a worker has in memory at a time, beside the rows.
 PIECE_BYTES = 32 * 1024 * 1024
+# The same for messages of magic 0 and 1, which take twenty times their size when each becomes a batch.
+OLD_PIECE_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +51,11 @@ class FileSplit:
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows that the file still has. Raises BadOption if it cannot be read."""
-        told = waits_of_process()
+        reported = waits_of_process()
         for rows in self._rows(decoder):
-            waits = waits_of_process().since(told)
+            waits = waits_of_process().since(reported)
             if waits.count and rows.num_rows:
-                told = told.plus(waits)
+                reported = reported.plus(waits)
                 rows = with_waits(rows, waits.count, round(waits.seconds * 1000))
             yield rows
 
@@ -86,7 +90,9 @@ class FileSplit:
     def _tables(self, file: OpenFile, end: int) -> Iterator[tuple[int, BatchTable]]:
         """Yield the batches up to the position end in pieces, with the position of each piece."""
         position, rest = self.start, b""
-        for content in read_ranges(file, self.start, end, PIECE_BYTES, self.store.ahead):
+        # The ranges of a store are small enough, and looking at the first message would be a request more.
+        piece_bytes = PIECE_BYTES if self.store.ahead else _piece_bytes(file, position)
+        for content in read_ranges(file, self.start, end, piece_bytes, self.store.ahead):
             data = rest + content if rest else content
             is_last = position + len(data) >= end
             table = self._table_of(data, may_be_cut_off=not is_last)
@@ -101,12 +107,18 @@ class FileSplit:
                 # The file has become shorter since it was opened.
                 yield position, self._table_of(rest)
             return
-        for start, last in split_segment(self._segment(file.size), position, end, PIECE_BYTES):
+        for start, last in split_segment(self._segment(file.size), position, end, _piece_bytes(file, position)):
             yield start, self._table_of(file.read_at(start, last - start))
 
     def _table_of(self, content: bytes, *, may_be_cut_off: bool = False) -> BatchTable:
         data = memoryview(content)
         return read_batches(data, base_offset_min=self.source.base_offset_min, may_be_cut_off=may_be_cut_off)
+
+
+def _piece_bytes(file: OpenFile, position: int) -> int:
+    """Return the bytes of a piece. A log has no messages of magic 0 or 1 behind batches of magic 2."""
+    magic = magic_of(file.read_at(position, MAGIC_POSITION + 1))
+    return OLD_PIECE_BYTES if magic in (MAGIC_V0, MAGIC_V1) else PIECE_BYTES
 
 
 def split_segment(segment: Segment, start: int, end: int, split_bytes: int) -> list[tuple[int, int]]:

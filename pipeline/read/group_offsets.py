@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -27,12 +27,15 @@ class GroupOffset(NamedTuple):
     offset: int
 
 
-def group_offsets(options: LogOptions) -> list[GroupOffset]:
-    """Return the committed offsets of all groups for the wanted topics. Raises BrokerError."""
-    return retry(partial(_group_offsets, options))
+def group_offsets(options: LogOptions, names: Collection[str] | None = None) -> list[GroupOffset]:
+    """Return the committed offsets of the named groups for the wanted topics. Raises BrokerError.
+
+    names: default is all groups.
+    """
+    return retry(partial(_group_offsets, options, names))
 
 
-def _group_offsets(options: LogOptions) -> list[GroupOffset]:
+def _group_offsets(options: LogOptions, names: Collection[str] | None) -> list[GroupOffset]:
     with connect(options) as connection:
         brokers = read_metadata(connection, []).brokers
     found: list[GroupOffset] = []
@@ -42,8 +45,9 @@ def _group_offsets(options: LogOptions) -> list[GroupOffset]:
             response = connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest(), ListGroupsResponse.read)
             check_error(response.error_code, f"groups of node {broker.node_id}")
             for group in response.groups:
+                is_named = names is None or group.group_id in names
                 # A share group commits no offsets.
-                if group.group_type.lower() != _SHARE:
+                if is_named and group.group_type.lower() != _SHARE:
                     found += _offsets_of(connection, group.group_id, options)
     return found
 

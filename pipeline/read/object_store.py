@@ -23,7 +23,7 @@ from ...storage.log_files import LOG_SUFFIX, base_offset_of
 from ..decode.batch_search import find_next_batch_in
 from .file_store import FileEntry, OpenFile
 from .store_address import OpenStore, StoreAddress, open_store
-from .store_attempts import ATTEMPTS_DEFAULT, FIRST_ATTEMPTS_MAX, StoreFailure, attempted, passing_failure
+from .store_attempts import ATTEMPTS_DEFAULT, UNANSWERED_ATTEMPTS_MAX, StoreFailure, attempted, passing_failure
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -47,11 +47,14 @@ _REQUEST_ID = re.compile(r" ?\(Request ID: .*?\)")
 # A status with which a store says that the same request may succeed later.
 _PASSING_STATUSES = frozenset({"408", "429", "500", "502", "503", "504"})
 # Failures without a status that come from the connection, or from a response that does not fit the wanted range.
-_PASSING_CODES = frozenset({"NETWORK_CONNECTION", "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "SLOW_DOWN", "UNKNOWN"})
+_NETWORK_CONNECTION = "NETWORK_CONNECTION"
+_PASSING_CODES = frozenset({_NETWORK_CONNECTION, "INTERNAL_FAILURE", "SERVICE_UNAVAILABLE", "SLOW_DOWN", "UNKNOWN"})
 # After a failure a shorter range is read as one of this size: pyarrow loses the text of an error longer than the range.
 _RANGE_BYTES_MIN = 2048
 _DENIED = frozenset({"ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH", "INVALID_SIGNATURE"})
 _ABSENT = frozenset({"NO_SUCH_BUCKET", "NO_SUCH_KEY"})
+# Denied access in the text of any other store than Amazon's: a code of Google's, or a status that is a word of its own.
+_DENIED_TEXT = re.compile(r"PERMISSION_DENIED|UNAUTHENTICATED|AccessControlException|(?<!\S)40[13](?!\S)")
 
 
 class _RandomAccess(Protocol):
@@ -82,8 +85,10 @@ def _one_line_error(error: Exception, uri: str) -> OSError:
     text = (str(error).splitlines() or [type(error).__name__])[0]
     found = _AWS_ERROR.search(text)
     if found is None:
+        if isinstance(error, PermissionError) or _DENIED_TEXT.search(text):
+            return StoreFailure(EACCES, text, uri)
         is_passing = isinstance(error, OSError)
-        return passing_failure(text, uri) if is_passing else StoreFailure(EIO, text, uri)
+        return passing_failure(text, uri, has_response=False) if is_passing else StoreFailure(EIO, text, uri)
     code, status = found["code"], found["status"]
     reason = _DETAILS.sub("", _REQUEST_ID.sub("", found["text"])).rstrip(" .")
     reason = f"{reason} ({code if status is None else f'HTTP status {status}'})"
@@ -92,7 +97,9 @@ def _one_line_error(error: Exception, uri: str) -> OSError:
     if code in _DENIED or status == "403":
         return StoreFailure(EACCES, reason, uri)
     is_passing = code in _PASSING_CODES if status is None else status in _PASSING_STATUSES
-    return passing_failure(reason, uri) if is_passing else StoreFailure(EIO, reason, uri)
+    if not is_passing:
+        return StoreFailure(EIO, reason, uri)
+    return passing_failure(reason, uri, has_response=code != _NETWORK_CONNECTION)
 
 
 class StoredFile:
@@ -131,7 +138,8 @@ class StoredFile:
         with store_errors(self._uri):
             content = self._file.read_at(end - start, start)
         if len(content) < end - start:
-            raise passing_failure(f"the store sent {len(content)} of {end - start} bytes", self._uri)
+            reason = f"the store sent {len(content)} of {end - start} bytes"
+            raise passing_failure(reason, self._uri, has_response=True)
         return content
 
     def read_ahead_at(self, position: int, size: int) -> bytes:
@@ -277,8 +285,7 @@ class ArrowFiles(NamedTuple):
     def list_files(self, path: str) -> StoreListing:
         """List all files below a path at once."""
         folder = _listed_folder(path)
-        # Mostly the first request to the store.
-        return StoreListing(path, self._attempted(self._list, folder, min(self.attempts_max, FIRST_ATTEMPTS_MAX)))
+        return StoreListing(path, self._attempted(self._list, folder, unanswered_max=UNANSWERED_ATTEMPTS_MAX))
 
     def _list(self, store: OpenStore, folder: str) -> list[tuple[str, FileEntry]]:
         from pyarrow.fs import FileSelector, FileType
@@ -333,7 +340,7 @@ class ArrowFiles(NamedTuple):
         self._attempted(lambda store, _: store.file_system.delete_file(store.key_of(path)), path)
 
     def _attempted(
-        self, call: Callable[[OpenStore, str], Result], path: str, attempts_max: int | None = None
+        self, call: Callable[[OpenStore, str], Result], path: str, *, unanswered_max: int | None = None
     ) -> Result:
         """Return what a call returns for the store and a path. Raises OSError."""
 
@@ -341,7 +348,7 @@ class ArrowFiles(NamedTuple):
             with store_errors(path):
                 return call(open_store(self.address), path)
 
-        return attempted(once, attempts_max or self.attempts_max)
+        return attempted(once, self.attempts_max, unanswered_max=unanswered_max)
 
 
 def _write(store: OpenStore, path: str, content: bytes | Buffer) -> None:

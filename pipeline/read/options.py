@@ -13,7 +13,7 @@ from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from ..decode.row_source import OFFSET_MAX
 from ..decode.views import ViewName
-from .connection_options import COMMAND_CONFIG, KAFKA_PREFIX, parse_security
+from .connection_options import COMMAND_CONFIG, KAFKA_PREFIX, connection_options, parse_security
 
 Default = TypeVar("Default", int, None)
 
@@ -59,6 +59,7 @@ OPTION_NAMES = (
 )
 # Set by a job for its own readers (stored_listing.py).
 LISTING = "listing"
+_PLACE_OPTIONS = frozenset({"path", "bootstrap", "storageattempts", LISTING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class OffsetChoice:
 class LogOptions:
     """Validated options. Exactly one of path and bootstrap is set.
 
-    storage_attempts: of each request to an object store; None for those of the environment. listing: the file of
-    stored_listing.py; None lists the files. tier: the path of the remote tier of the log at path.
+    storage_attempts: of each request to an object store; None for those of the environment. listing: the content
+    that stored_listing.py writes; None lists the files. tier: the path of the remote tier of the log at path.
     """
 
     path: str | None
@@ -198,6 +199,12 @@ def _pattern(text: str | None) -> str | None:
         except re.error as error:
             raise BadOption(f"topicPattern: {text} is not a regular expression: {error}") from None
     return text
+
+
+def options_of_same_place(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options that read another topic of the same broker or of the same listing of a path."""
+    place = {name: value for name, value in options.items() if name.lower() in _PLACE_OPTIONS}
+    return place | connection_options(options)
 
 
 def _number(name: str, options: Mapping[str, str], default: Default, least: int) -> int | Default:

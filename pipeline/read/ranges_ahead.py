@@ -41,8 +41,8 @@ def read_ranges(file: OpenFile, start: int, end: int, range_bytes: int, ahead: i
 
 
 def _ranges(start: int, end: int, first_bytes: int, range_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges from start to end. A file of less than two full ones is one."""
-    size = first_bytes if end - start >= first_bytes + range_bytes else range_bytes
+    """Yield ranges from start to end. At most range_bytes are one range."""
+    size = first_bytes if end - start > range_bytes else range_bytes
     while start < end:
         yield start, min(start + size, end)
         start, size = start + size, range_bytes

@@ -73,13 +73,15 @@ def position_at(segment: Segment, offset: int) -> int:
 def position_behind(segment: Segment, offset: int) -> int:
     """Return the position of the first batch with a right CRC that begins at or behind the offset, or the file's size.
 
-    Damaged bytes in front of it belong to the earlier batches, because the offset in a damaged header can be wrong.
+    A message of magic 0 or 1 shows only its last offset, so the position is behind the first one that reaches the
+    offset: it may have earlier records too. Damaged bytes in front of it belong to the earlier batches, because the
+    offset in a damaged header can be wrong.
     """
     with segment.store.open(segment.path) as file:
         start = position_of_offset(file, segment, read_index(segment), offset)
         for batch in walk_headers(file, segment, start):
             if batch.header.base_offset >= offset and has_right_crc(file, batch):
-                return batch.position
+                return batch.position if batch.header.magic == MAGIC_V2 else batch.position + batch.header.size
     return segment.size
 
 

@@ -24,8 +24,8 @@ from ..bad_option import BadOption
 # The variable of Amazon's clients.
 ATTEMPTS_VARIABLE = "AWS_MAX_ATTEMPTS"
 ATTEMPTS_DEFAULT = 12
-# A store that does not answer the first request of a job is most often a wrong address.
-FIRST_ATTEMPTS_MAX = 3
+# A store that sends no response to a listing is most often a wrong address: a listing is the first request of a job.
+UNANSWERED_ATTEMPTS_MAX = 3
 
 # The first pause is at most this long, and each later one at most twice as long as the last.
 _PAUSE_SECONDS_FIRST = 0.1
@@ -35,9 +35,13 @@ Result = TypeVar("Result")
 
 
 class StoreFailure(OSError):
-    """A failure of a store. is_passing: whether sending the request again may help."""
+    """A failure of a store. is_passing: whether sending the request again may help.
+
+    has_response: whether the store is known to have sent a response.
+    """
 
     is_passing = False
+    has_response = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,19 @@ def attempts_of_environment() -> int:
     return ATTEMPTS_DEFAULT if not text else parse_attempts(ATTEMPTS_VARIABLE, text)
 
 
-def attempted(call: Callable[[], Result], attempts_max: int) -> Result:
-    """Return what a call returns, which is made again after a StoreFailure that is_passing. Raises the last failure."""
+def attempted(call: Callable[[], Result], attempts_max: int, *, unanswered_max: int | None = None) -> Result:
+    """Return what a call returns, which is made again after a StoreFailure that is_passing. Raises the last failure.
+
+    unanswered_max: the attempts without a response; default is attempts_max.
+    """
+    unanswered = 0
     pause_max = _PAUSE_SECONDS_FIRST
     for _ in range(attempts_max - 1):
         try:
             return call()
         except StoreFailure as failure:
-            if not failure.is_passing:
+            unanswered += not failure.has_response
+            if not failure.is_passing or unanswered >= (unanswered_max or attempts_max):
                 raise
         pause = random.uniform(pause_max / 2, pause_max)
         _counted.add(pause)
@@ -105,8 +114,9 @@ def attempted(call: Callable[[], Result], attempts_max: int) -> Result:
     return call()
 
 
-def passing_failure(reason: str, uri: str) -> StoreFailure:
+def passing_failure(reason: str, uri: str, *, has_response: bool) -> StoreFailure:
     """Return a failure that sending the request again may mend."""
     failure = StoreFailure(EIO, reason, uri)
     failure.is_passing = True
+    failure.has_response = has_response
     return failure

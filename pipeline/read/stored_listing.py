@@ -14,12 +14,16 @@ import os
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
 from .options import INTERNAL_TOPICS, LISTING, LogOptions, parse_options
 from .segment_files import PartitionSegments, Segment, find_segments
 from .stores import store_of
+
+# The characters of an invalid listing in its message.
+_SHOWN_MAX = 40
 
 
 def with_listing(options: Mapping[str, str]) -> dict[str, str]:
@@ -35,11 +39,16 @@ def with_listing(options: Mapping[str, str]) -> dict[str, str]:
     return _stored(options, found)
 
 
-def with_partition(options: Mapping[str, str], name: PartitionName) -> dict[str, str]:
-    """Return options that read only a partition. options: with a listing."""
-    listed = _listed(parse_options(options))
-    kept = {one: segments for one, segments in listed.items() if one == name or one.topic_name in INTERNAL_TOPICS}
-    return _stored({**options, "topics": name.topic_name}, kept)
+def options_of_partitions(options: Mapping[str, str]) -> dict[PartitionName, dict[str, str]]:
+    """Return options that read only one partition, for each wanted one that has records. options: with a listing."""
+    parsed = parse_options(options)
+    listed = _listed(parsed)
+    internal = {name: segments for name, segments in listed.items() if name.topic_name in INTERNAL_TOPICS}
+    return {
+        name: _stored({**options, "topics": name.topic_name}, {**internal, name: segments})
+        for name, segments in listed.items()
+        if parsed.is_wanted(name.topic_name) and any(one.size for one in segments)
+    }
 
 
 def segments_of(options: LogOptions) -> PartitionSegments:
@@ -47,6 +56,13 @@ def segments_of(options: LogOptions) -> PartitionSegments:
     if options.listing is None:
         return _present(options, options.is_wanted)
     return {name: segments for name, segments in _listed(options).items() if options.is_wanted(name.topic_name)}
+
+
+def log_directories_of(options: LogOptions, topic: str) -> frozenset[str]:
+    """Return the log directories with a partition of a topic: those of the listing, or the present ones."""
+    found = _present(options, topic.__eq__) if options.listing is None else _listed(options)
+    folders = (segments[0].folder for name, segments in found.items() if name.topic_name == topic)
+    return frozenset(map(os.path.dirname, folders))
 
 
 def _present(options: LogOptions, is_wanted: Callable[[str], bool]) -> PartitionSegments:
@@ -71,7 +87,7 @@ def _listed(options: LogOptions) -> PartitionSegments:
     assert options.listing is not None, "the options have a listing"
     store, _ = store_of("path", options.path, options.storage_attempts)
     tier = store if options.tier is None else store_of("tier", options.tier, options.storage_attempts)[0]
-    content = json.loads(zlib.decompress(base64.b64decode(options.listing)))
+    content = _content_of(options.listing)
     neighbours = {
         folder: None if names is None else frozenset(names) for folder, names in content["neighbours"].items()
     }
@@ -84,11 +100,20 @@ def _listed(options: LogOptions) -> PartitionSegments:
     return found
 
 
+def _content_of(listing: str) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(listing)))
+    except (ValueError, zlib.error):
+        raise BadOption(f"{LISTING}: must be the listing that an audit has made, not {listing[:_SHOWN_MAX]}") from None
+    return content
+
+
 @dataclass(frozen=True, slots=True)
 class DeletedFiles:
     """The deleted files of a partition: their number, and the range of their offsets.
 
-    end_offset: not included; None if the last file was deleted, whose end is unknown.
+    end_offset: not included; None if the last file was deleted, whose end is unknown. replica: the place of the log
+    whose files they are; None for the audited one.
     """
 
     topic: str
@@ -96,30 +121,56 @@ class DeletedFiles:
     files: int
     start_offset: int
     end_offset: int | None
+    replica: str | None = None
 
     def __str__(self) -> str:
         """Return the files in words."""
         files = "1 file" if self.files == 1 else f"{self.files:,} files"
         end = "on" if self.end_offset is None else f"to {self.end_offset - 1}"
-        return f"{files} of {self.topic}-{self.partition}, from offset {self.start_offset} {end}"
+        log = "" if self.replica is None else f" in {self.replica}"
+        return f"{files} of {self.topic}-{self.partition}{log}, from offset {self.start_offset} {end}"
 
 
 def find_deleted(options: LogOptions) -> list[DeletedFiles]:
     """Return the listed files that are not there any more, or were replaced by shorter ones. Raises BadOption."""
-    try:
-        present = _present(options, options.is_wanted)
-    except BadOption:
-        if _is_there(options):
-            raise
-        present = {}
-    sizes = {segment.path: segment.size for segments in present.values() for segment in segments}
+    listed = segments_of(options)
+    sizes = _sizes_in_folders(*listed.values()) if len(listed) == 1 else _present_sizes(options)
     found: list[DeletedFiles] = []
-    for name, segments in segments_of(options).items():
+    for name, segments in listed.items():
         bases = [one.base_offset for one in segments if sizes.get(one.path, -1) < one.size]
         if bases:
             after = (one.base_offset for one in segments if one.base_offset > bases[-1])
             found.append(DeletedFiles(*name, len(bases), bases[0], min(after, default=None)))
     return found
+
+
+def _present_sizes(options: LogOptions) -> dict[str, int]:
+    """Return the sizes of the present files of a log. Raises BadOption."""
+    try:
+        present = _present(options, options.is_wanted)
+    except BadOption:
+        if _is_there(options):
+            raise
+        return {}
+    return {segment.path: segment.size for segments in present.values() for segment in segments}
+
+
+def _sizes_in_folders(segments: list[Segment]) -> dict[str, int]:
+    """Return the sizes of the listed files of a partition that are still there. Raises BadOption.
+
+    Only the folders of the partition are listed, because an audit by partition has many of a large log.
+    """
+    sizes: dict[str, int] = {}
+    try:
+        stores = {one.folder: one.store for one in segments}
+        listings = {folder: store.list_files(folder) for folder, store in stores.items()}
+        for one in segments:
+            file = listings[one.folder].find_file(one.path)
+            if file is not None:
+                sizes[one.path] = file.size
+    except OSError as error:
+        raise BadOption(f"path: {error.filename} cannot be read: {error.strerror}") from error
+    return sizes
 
 
 def _is_there(options: LogOptions) -> bool:

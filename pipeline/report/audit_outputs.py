@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -71,10 +71,11 @@ class AuditOutputs:
         else:
             write_parquet("parquet", findings, *stored)
 
-    def write_json(self, summary: Summary) -> None:
-        """Write only the JSON, which appears whole. Raises BadOption."""
+    def write_json(self, summary: Summary, audit: Mapping[str, object]) -> None:
+        """Write only the JSON, which appears whole, with the options of the audit. Raises BadOption."""
         assert self.json is not None, "the outputs have a file of JSON"
-        _replace("json", self.json, _json_of(summary) + "\n")
+        content = {**json.loads(_json_of(summary)), "audit": audit}
+        _replace("json", self.json, json.dumps(content, indent=2) + "\n")
 
     def write(self, summary: Summary, kinds: Sequence[TopicKind] = ()) -> None:
         """Print one form of a summary, then write its files. Raises BadOption.

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from ..read.connection_options import COMMAND_CONFIG, KAFKA_PREFIX
+from ..read.store_address import local_path_of
 from ..repeated_command import without_secrets
 from .summary import Example, FindingGroup, RunCommands
 
@@ -22,6 +23,7 @@ _SOURCE_OPTIONS = {
     **{"path": "--path", "tier": "--tier", "bootstrap": "--bootstrap"},
     **{COMMAND_CONFIG: "--command-config", "storageAttempts": "--storage-attempts"},
 }
+_PATHS = ("path", "tier", COMMAND_CONFIG)
 _ALL_FINDINGS = ("--json", "-")
 
 
@@ -37,8 +39,8 @@ def source_words(options: Mapping[str, str]) -> tuple[str, ...]:
     words: list[str] = []
     for name, value in given.items():
         # The report may be read in another folder.
-        is_local = name in ("path", "tier") and "://" not in value
-        words += [_SOURCE_OPTIONS[name], os.path.abspath(value) if is_local else value]
+        path = local_path_of(value) if name in _PATHS else None
+        words += [_SOURCE_OPTIONS[name], value if path is None else os.path.abspath(path)]
     return tuple(words)
 
 

@@ -87,7 +87,8 @@ def last_line(summary: Summary) -> str:
     faults = [group for group in summary.groups if group.is_fault]
     gone = "" if summary.baseline is None else f"; {_number(summary.baseline.gone)} of the baseline are gone"
     if summary.deleted:
-        gone += f"; {_many(len(summary.deleted), 'partition')} judged in part"
+        in_part = {(one.topic, one.partition) for one in summary.deleted}
+        gone += f"; {_many(len(in_part), 'partition')} judged in part"
     failing = [group for group in summary.groups if summary.fails(group)]
     told = faults if summary.fail_on is None else [group for group in summary.groups if group in (*faults, *failing)]
     if not told:

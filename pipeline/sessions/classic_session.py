@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 import pyarrow as pa
 import pyspark
@@ -20,11 +20,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from .stage import Stage
-from .worker_process import task_of
+from .worker_process import INPUT_SCHEMA, task_of
 
 Input = TypeVar("Input")
 
-_INPUT_SCHEMA = "input binary"
 _FOLDER_OF_STREAMS = "streaming_job"
 
 
@@ -84,16 +83,11 @@ class ClassicSession:
     ) -> DataFrame:
         """Distribute the inputs as an RDD, whose size Spark does not know, so that no join broadcasts the rows."""
         rows = [(pickle.dumps(one),) for one in inputs]
-        frame = self._spark.createDataFrame(rows, _INPUT_SCHEMA)
+        frame = self._spark.createDataFrame(rows, INPUT_SCHEMA)
         if rows:
-            frame = self._spark.createDataFrame(self._context.parallelize(rows, len(rows)), _INPUT_SCHEMA)
+            frame = self._spark.createDataFrame(self._context.parallelize(rows, len(rows)), INPUT_SCHEMA)
 
-        return frame.mapInArrow(task_of(_inputs_of, read), schema)
-
-
-def _inputs_of(batch: pa.RecordBatch) -> Iterator[Any]:
-    contents: list[bytes] = batch.to_pydict()["input"]
-    return map(pickle.loads, contents)
+        return frame.mapInArrow(task_of(read), schema)
 
 
 def is_local(master: str) -> bool:

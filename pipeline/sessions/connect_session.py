@@ -63,15 +63,12 @@ class ConnectSession:
     def rows_of_tasks(
         self, inputs: Sequence[Input], read: Callable[[Input], Iterator[pa.RecordBatch]], schema: str | StructType
     ) -> DataFrame:
-        """Send all inputs to each task, which reads its own.
+        """Send the inputs as rows of one partition, of which Spark deals one to each task.
 
-        The hint keeps Spark from broadcasting the rows in a join: it takes them for as few as the inputs.
+        Rows of several partitions would be dealt from random places, and some tasks would get several. The hint keeps
+        Spark from broadcasting the rows in a join: it takes them for as few as the inputs.
         """
         contents = [pickle.dumps(one) for one in inputs]
-
-        def inputs_of(batch: pa.RecordBatch) -> Iterator[Input]:
-            numbers: list[int] = batch.to_pydict()["id"]
-            return (pickle.loads(contents[number]) for number in numbers)
-
-        numbered = self._spark.range(0, len(contents), 1, max(len(contents), 1))
-        return numbered.mapInArrow(task_of(inputs_of, read), schema).hint("merge")
+        row = self._spark.createDataFrame([(contents,)], "inputs array<binary>")
+        dealt = row.select(f.explode("inputs").alias("input")).repartition(max(len(contents), 1))
+        return dealt.mapInArrow(task_of(read), schema).hint("merge")

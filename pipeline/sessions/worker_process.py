@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import pickle
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import pyarrow as pa
 
 Input = TypeVar("Input")
+
+# The pickled input of a task.
+INPUT_SCHEMA = "input binary"
 
 
 def freeze_imported_objects() -> None:
@@ -22,14 +26,15 @@ def freeze_imported_objects() -> None:
 
 
 def task_of(
-    inputs_of: Callable[[pa.RecordBatch], Iterable[Input]], read: Callable[[Input], Iterator[pa.RecordBatch]]
+    read: Callable[[Input], Iterator[pa.RecordBatch]],
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow that yields the rows of the inputs in a batch."""
+    """Return a function for mapInArrow that yields the rows of the inputs in a batch of INPUT_SCHEMA."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         freeze_imported_objects()
         for batch in batches:
-            for one in inputs_of(batch):
-                yield from read(one)
+            contents: list[bytes] = batch.to_pydict()["input"]
+            for content in contents:
+                yield from read(pickle.loads(content))
 
     return run

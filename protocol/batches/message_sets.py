@@ -55,6 +55,8 @@ _SIZE = Struct(">i")
 _MESSAGE_BYTES_MIN = 14
 # With its offset and size.
 MESSAGE_SIZE_MIN = LOG_OVERHEAD + _MESSAGE_BYTES_MIN
+# The offsets of the records of a batch are 32-bit numbers, from its first one on.
+_OFFSET_DELTA_MAX = 2**31 - 1
 _NO_PRODUCER = (NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE)
 
 _LZ4_DESCRIPTOR_POSITION = 4
@@ -158,6 +160,10 @@ def stored_batch_of(message: bytes | memoryview, limit: int = compression.DECOMP
     first, last = inner[0].offset, inner[-1].offset
     if any(later.offset <= earlier.offset for earlier, later in pairwise(inner)):
         raise InvalidMessageSet("the offsets of the messages in a message do not rise")
+    if base + first < 0 or last - first > _OFFSET_DELTA_MAX:
+        raise InvalidMessageSet(
+            f"no batch has the offsets {base + first} to {base + last} of the messages in a message"
+        )
     data = b"".join(
         records.encode_record(Record(message.value, message.key), message.offset - first, time - times[0])
         for message, time in zip(inner, times, strict=True)

@@ -123,6 +123,40 @@ def test_invalid_sides_are_one_line(given: SideArguments, words: str) -> None:
     assert str(raised.value).startswith(words)
 
 
+SECRET_PLACE = "jdbc:postgresql://bob:hunter2@h/shop?user=a&password=hun ter2"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        SideArguments(SECRET_PLACE),
+        SideArguments(SECRET_PLACE, topics="a"),
+        SideArguments(SECRET_PLACE, "log", command_config="f"),
+        SideArguments(f"topic:{SECRET_PLACE}"),
+        SideArguments(f"file:/{SECRET_PLACE}"),
+    ],
+)
+def test_a_message_about_a_side_has_no_password(given: SideArguments) -> None:
+    with pytest.raises(BadOption) as raised:
+        parse_side("right", given)
+
+    assert "hunter2" not in str(raised.value)
+    assert "ter2" not in str(raised.value)
+
+
+def test_the_place_of_a_side_is_shown_without_passwords() -> None:
+    table = parse_side("right", SideArguments(SECRET_PLACE, options={"dbtable": "orders"}))
+    other = parse_side("right", SideArguments(SECRET_PLACE, "custom"))
+    log = parse_side("left", SideArguments(SECRET_PLACE, "log"))
+
+    assert isinstance(table, TableSide)
+    assert table.options["url"] == SECRET_PLACE
+    assert isinstance(other, TableSide)
+    assert other.path == SECRET_PLACE
+    assert log.options["path"] == SECRET_PLACE
+    assert {side.place for side in (table, other, log)} == {"jdbc:postgresql:...@h/shop?user=a&password=..."}
+
+
 @pytest.mark.parametrize("file", sorted(COMPARE.glob("*.py")), ids=lambda file: file.stem)
 def test_a_comparison_collects_no_more_than_a_limit(file: Path) -> None:
     collecting = (".collect()", ".toPandas()", ".toArrow()", ".toLocalIterator(", ".take(", ".head(", ".tail(")

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from errno import EACCES
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,12 @@ import pytest
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.read import store_address
 from fauxka.pipeline.read.file_log import FileLog
-from fauxka.pipeline.read.object_store import ArrowFiles
-from fauxka.pipeline.read.store_attempts import FIRST_ATTEMPTS_MAX, waits_of_process
+from fauxka.pipeline.read.object_store import ArrowFiles, store_errors
+from fauxka.pipeline.read.store_attempts import UNANSWERED_ATTEMPTS_MAX, attempted, waits_of_process
 from fauxka.pipeline.read.stores import store_of
 
 from ..object_store import BUCKET, Bucket, running_bucket, set_variables
-from ..storage_proxy import SHORT, THROTTLE, StorageProxy, storage_proxy
+from ..storage_proxy import HANG, SHORT, THROTTLE, StorageProxy, storage_proxy
 from .logs_on_disk import batches, options_of, read, rows_of, write_segment
 from .plain_rows import Row
 
@@ -114,14 +115,65 @@ def test_a_store_that_always_throttles_is_one_line_with_its_reason(proxy: Storag
     assert sum(proxy.counts.values()) == 2
 
 
-def test_the_first_listing_of_a_store_is_attempted_a_few_times_only(proxy: StorageProxy, log: tuple[Path, str]) -> None:
+def test_a_listing_that_is_throttled_has_all_attempts(proxy: StorageProxy, log: tuple[Path, str]) -> None:
     _, uri = log
     proxy.throttle(1)
 
     with pytest.raises(BadOption, match="cannot be read"):
+        read(path=uri, storageAttempts=UNANSWERED_ATTEMPTS_MAX + 2)
+
+    assert proxy.counts == {(THROTTLE, "LIST"): UNANSWERED_ATTEMPTS_MAX + 2}
+
+
+def test_a_listing_without_a_response_is_attempted_a_few_times_only(
+    proxy: StorageProxy, log: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_address, "REQUEST_SECONDS_MAX", 0.5)
+    _, uri = log
+    proxy.hang()
+
+    with pytest.raises(BadOption, match="cannot be read"):
         read(path=uri)
 
-    assert proxy.counts == {(THROTTLE, "LIST"): FIRST_ATTEMPTS_MAX}
+    assert proxy.counts == {(HANG, "LIST"): UNANSWERED_ATTEMPTS_MAX}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PermissionError(EACCES, "opening HDFS path '/log' failed"),
+        OSError("google::cloud::Status(PERMISSION_DENIED: Permanent error in Read: 403 Forbidden)"),
+        OSError("google::cloud::Status(UNAUTHENTICATED: Permanent error in Read: Invalid credentials)"),
+        OSError("GetProperties failed. Azure Error: [AuthorizationFailure] 403 This request is not authorized."),
+        OSError("GetProperties failed. Azure Error: [NoAuthenticationInformation] 401 Server failed to authenticate"),
+    ],
+    ids=lambda error: str(error)[:40],
+)
+def test_denied_access_fails_at_once(error: OSError) -> None:
+    before = waits_of_process()
+
+    def call() -> None:
+        with store_errors("gs://bucket/log"):
+            raise error
+
+    with pytest.raises(OSError, match=r"gs://bucket/log") as raised:
+        attempted(call, 2)
+
+    assert raised.value.errno == EACCES
+    assert waits_of_process() == before
+
+
+def test_a_number_in_a_path_is_no_status() -> None:
+    before = waits_of_process()
+
+    def call() -> None:
+        with store_errors("abfs://container/403/log"):
+            raise OSError("Connection reset while reading container/403/log")
+
+    with pytest.raises(OSError, match="Connection reset"):
+        attempted(call, 2)
+
+    assert waits_of_process().since(before).count == 1
 
 
 def test_the_variable_of_amazons_clients_sets_the_attempts(

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from fauxka.pipeline.checks.log_state import read_state
+from fauxka.pipeline.read import file_splits
+from fauxka.pipeline.read.file_store import LocalFile
 from fauxka.protocol.batches import compression
 from fauxka.protocol.batches.message_sets import message_set_of, stored_batch_of, stored_message
 from fauxka.protocol.batches.record_batch import HEADER_SIZE, Compression, parse_header
@@ -100,6 +102,20 @@ def test_a_wrapper_with_a_right_crc_and_no_messages_is_damaged() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("outer", "magic", "offsets"), [(5, 0, (0, 2**31)), (5, 1, (0, 2**31)), (5, 1, (0, 6)), (2**40, 1, (3, 2**31 + 3))]
+)
+def test_a_wrapper_whose_offsets_fit_no_batch_is_damaged(outer: int, magic: int, offsets: tuple[int, int]) -> None:
+    whole = messages(magic, Compression.NONE)
+    size = parse_header(whole.ljust(HEADER_SIZE, b"\0")).size
+    inner = b"".join(struct.pack(">q", offset) + whole[8:size] for offset in offsets)
+
+    rows = decoded(wrapper(outer, magic, 0, 0, inner) + batch(7), "records")
+
+    assert "no batch has the offsets" in str(rows[0]["damage"])
+    assert [(row["offset"], row["damage"]) for row in rows[1:]] == [(7, None), (8, None)]
+
+
 def test_bytes_that_are_cut_off_or_have_a_wrong_crc_are_no_message() -> None:
     old = messages(1, Compression.NONE)
 
@@ -152,3 +168,42 @@ def test_messages_are_found_by_offset_and_by_time(tmp_path: Path) -> None:
 
     assert [row["offset"] for row in by_offset] == [3, 4, 5, 6, 7]
     assert [row["offset"] for row in by_time] == [1, 2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("border", range(100, 107))
+def test_two_parts_of_a_log_have_each_record_once(tmp_path: Path, magic: int, codec: Compression, border: int) -> None:
+    folder = tmp_path / "t-0"
+    folder.mkdir()
+    old = b"".join(messages(magic, codec, offset) for offset in (100, 102))
+    (folder / f"{98:020d}.log").write_bytes(batch(98) + old + batch(104))
+    offsets = json.dumps({"t": {"0": border}})
+
+    parts = [read(path=tmp_path, endingOffsets=offsets), read(path=tmp_path, startingOffsets=offsets)]
+
+    assert [row["offset"] for row in parts[0]] == list(range(98, border))
+    assert [row["offset"] for row in parts[1]] == list(range(border, 106))
+
+
+@pytest.mark.parametrize(("is_old", "bytes_max"), [(True, 100), (False, 1000)])
+def test_messages_are_read_in_smaller_pieces_than_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_old: bool, bytes_max: int
+) -> None:
+    monkeypatch.setattr(file_splits, "OLD_PIECE_BYTES", 100)
+    monkeypatch.setattr(file_splits, "PIECE_BYTES", 1000)
+    (tmp_path / "t-0").mkdir()
+    firsts = range(0, 60, 2)
+    stored = [messages(1, Compression.NONE, first) if is_old else batch(first) for first in firsts]
+    (tmp_path / "t-0" / f"{0:020d}.log").write_bytes(b"".join(stored))
+    sizes: list[int] = []
+    read_at = LocalFile.read_at
+
+    def read_counted(file: LocalFile, position: int, size: int) -> bytes:
+        sizes.append(size)
+        return read_at(file, position, size)
+
+    monkeypatch.setattr(LocalFile, "read_at", read_counted)
+
+    assert [row["offset"] for row in read(path=tmp_path)] == list(range(60))
+    assert max(sizes) == bytes_max

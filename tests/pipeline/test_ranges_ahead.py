@@ -71,12 +71,14 @@ def test_ranges_are_the_bytes_in_their_order(ahead: int) -> None:
 
 
 def test_the_first_range_is_short_and_a_short_file_is_one() -> None:
-    long, short = CountedFile(), CountedFile()
+    long, longer_than_one, short = CountedFile(), CountedFile(), CountedFile()
 
     list(read_ranges(long, 0, 30_000, 50_000, 1))
+    list(read_ranges(longer_than_one, 0, 8500, 50_000, 1))
     list(read_ranges(short, 0, 8000, 50_000, 1))
 
     assert long.sizes == [1000, 8000, 8000, 8000, 5000]
+    assert longer_than_one.sizes == [1000, 7500]
     assert short.sizes == [8000]
 
 

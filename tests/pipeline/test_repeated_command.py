@@ -8,7 +8,7 @@ import pytest
 
 from fauxka.pipeline.audit_command import audit
 from fauxka.pipeline.compare.compare_command import compare
-from fauxka.pipeline.repeated_command import repeated_words, without_secrets
+from fauxka.pipeline.repeated_command import message_without_secrets, repeated_words, without_secrets
 
 SECRET = "hunter2"
 
@@ -50,6 +50,18 @@ def test_no_secret_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "spark.hadoop.fs.s3a.secret.key=..." in words
 
 
+@pytest.mark.parametrize("command", [audit, compare], ids=["audit", "compare"])
+def test_no_option_repeats_the_user_of_a_registry(command: click.Command) -> None:
+    users = [option for one in command.params for option in one.opts if option.endswith("schema-registry-user")]
+    places = ("--path", "a") if command is audit else ("a", "b")
+
+    words = repeated(command, *places, *(word for option in users for word in (option, f"u:{SECRET}")))
+
+    assert len(users) == (1 if command is audit else 3)
+    assert SECRET not in shlex.join(words)
+    assert not set(users) & set(words)
+
+
 def test_passwords_of_a_table_are_not_repeated() -> None:
     table = f"jdbc:postgresql://db/shop?user=u&password={SECRET}&ssl=true"
     options = ("--right-option", f"password={SECRET}", "--right-option", "dbtable=orders")
@@ -76,6 +88,11 @@ def test_arguments_that_look_like_options_are_behind_a_separator() -> None:
         f"http://{SECRET}@h",
         f"http://u:a@{SECRET}@h",
         f"fs.azure.account.key.x={SECRET}",
+        f"kafka.ssl.keystore.key=-----BEGIN KEY-----\n{SECRET}\n-----END KEY-----",
+        f"spark.hadoop.fs.s3a.encryption.key={SECRET}",
+        f"jdbc:snowflake://h/?private_key_file=k&passphrase={SECRET}",
+        f"https://h/container?sp=r&sig={SECRET}&sv=1",
+        f"https://h/bucket?X-Amz-Signature={SECRET}",
     ],
 )
 def test_secrets_are_hidden(text: str) -> None:
@@ -83,7 +100,35 @@ def test_secrets_are_hidden(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["json:$.a.b", "s3://bucket/dir", "topic://h:9092/orders", "127.0.0.1:9092", "/data/a:b/c@d", "dbtable=t"]
+    "text",
+    [
+        "json:$.a.b",
+        "s3://bucket/dir",
+        "topic://h:9092/orders",
+        "127.0.0.1:9092",
+        "/data/a:b/c@d",
+        "dbtable=t",
+        "r.key=5",
+        "design=x",
+    ],
 )
 def test_other_text_stays(text: str) -> None:
     assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (
+            f"right-option: jdbc:postgresql://bob:{SECRET}@h/db?password={SECRET} needs dbtable=TABLE",
+            "right-option: jdbc:postgresql:...@h/db?password=... needs dbtable=TABLE",
+        ),
+        (f"right: jdbc:oracle:thin:scott/{SECRET}@//h:1/x cannot be read", "jdbc:oracle:thin:...@//h:1/x"),
+        ("where: r.key=5 must be true or false, not int", "where: r.key=5 must be true or false, not int"),
+    ],
+)
+def test_a_message_has_no_secret_and_keeps_its_sentence(message: str, shown: str) -> None:
+    hidden = message_without_secrets(message)
+
+    assert SECRET not in hidden
+    assert shown in hidden

@@ -81,6 +81,15 @@ def test_the_source_is_that_of_the_run() -> None:
     )
 
 
+def test_paths_of_the_source_are_absolute() -> None:
+    given = {"path": "file:/data", "tier": "FILE:///tier", "commandConfig": "client.properties"}
+
+    assert source_words(given) == (
+        *("--path", "/data", "--tier", "/tier", "--command-config", os.path.abspath("client.properties")),
+    )
+    assert source_words({"path": "file:data"}) == ("--path", os.path.abspath("data"))
+
+
 def test_a_source_with_a_secret_is_not_shown() -> None:
     assert source_words({"bootstrap": "a:1", "kafka.sasl.jaas.config": "password=secret"}) == ()
     assert source_words({"bootstrap": "a:1", "Kafka.ssl.key.password": "secret"}) == ()

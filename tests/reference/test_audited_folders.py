@@ -41,7 +41,7 @@ BATCHES = 24
 
 @dataclass(frozen=True)
 class Folders:
-    """What the audit knows of the folder in each state of its broker, and the folder after the clean stop."""
+    """The log state of the folder at each step of its broker, and the folder after the clean stop."""
 
     states: dict[str, LogState]
     stopped: Path

@@ -133,5 +133,6 @@ def test_offsets_missing_at_the_start_of_the_range_are_found(spark: SparkSession
 
     missing = lost.last_offset + 1 - lost.base_offset
     offsets = (lost.last_offset + 1, lost.base_offset - 1)
-    assert found == [Found("log", "missing_offsets", None, *FIRST, *offsets, count=missing)]
+    # Each of the two batches has a segment of its own.
+    assert found == [Found("log", "missing_offsets", "before_segment", *FIRST, *offsets, count=missing)]
     assert [(one.kind, one.offset) for one in cleaned] == [("compacted_offsets", lost.last_offset + 1)]

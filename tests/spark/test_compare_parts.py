@@ -15,11 +15,15 @@ from fauxka.pipeline.compare.compare_job import ReadSides, find_differences
 from fauxka.pipeline.compare.coverage import SideBounds
 from fauxka.pipeline.compare.entries import ENTRY_KINDS
 from fauxka.pipeline.compare.matching import Matching
+from fauxka.pipeline.compare.sides import Columns, SideName, TableSide
+from fauxka.pipeline.compare.topic_map import parse_topic_map
+from fauxka.pipeline.compare.topics import pair_topics
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
 SCHEMA = ", ".join(f"{name} {kind}" for name, kind in ENTRY_KINDS.items())
 START = datetime(2026, 1, 1)
+SIDES: tuple[SideName, SideName] = ("left", "right")
 Row = dict[str, object]
 # Kind, id or key, offset on the left side, cause.
 Found = tuple[str, object, int | None, str | None]
@@ -224,6 +228,16 @@ LOGS_BY_ID = {
         [record("c", 0, key_hash=9), record("b", 1), record("a", 2)],
         {("reordered", "a", 0, None)},
     ),
+    "one position for several records on the right": Case(
+        entries("abcdefgh"),
+        [record(event, at, position=9, timestamp=START) for at, event in enumerate("hbgfcdea")],
+        set(),
+    ),
+    "overtaken by records of an earlier position only": Case(
+        entries("abc"),
+        [record("c", 0, position=1), record("a", 1, position=2), record("b", 2, position=2)],
+        {("reordered", "a", 0, None), ("reordered", "b", 1, None)},
+    ),
     "another content": Case(
         entries("ab"), entries("ab", content=2), {("changed", "a", 0, None), ("changed", "b", 1, None)}
     ),
@@ -321,3 +335,18 @@ def test_one_to_many(spark: SparkSession) -> None:
 
 def test_a_right_side_that_has_caught_up(spark: SparkSession) -> None:
     assert_found(spark, CAUGHT_UP, Matching("event-id", is_caught_up=True))
+
+
+def test_the_topics_of_a_table_are_mapped_as_those_of_a_log(spark: SparkSession) -> None:
+    columns = Columns(offsets=("topic", "partition", "offset"))
+    left, right = (TableSide(name, "sink", "parquet", {}, "sink", columns) for name in SIDES)
+    topic_map = parse_topic_map(["orders=bought", "*-v1=*-v2", "a.*=b.*"])
+    names = ["orders", "bought", "x-v1", "x-v2", "-v2", "a.c", "b.c", "b.", "other"]
+
+    pairs = pair_topics(left, right, (None, None), topic_map)
+    table = spark.createDataFrame([(name,) for name in [*names, None]], "topic string")
+    mapped = table.where(pairs.condition(right)).select("topic", pairs.column(right).alias("name")).collect()
+
+    expected = [(name, topic_map.left_of(name)) for name in names if topic_map.has_right(name)]
+    assert [tuple(row) for row in mapped] == [*expected, (None, None)]
+    assert table.where(pairs.condition(left)).count() == len(names) + 1

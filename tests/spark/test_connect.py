@@ -111,6 +111,44 @@ def test_an_existing_session_is_used(server: str, log: Path, tmp_path: Path) -> 
     assert ended.output.split() == [str(2 * EVENTS), str(EVENTS), str(EVENTS), "1"]
 
 
+# Prints the number of inputs that the tasks have read, the number of tasks, and the bytes that each task gets as its
+# function.
+INPUTS_PROGRAM = """
+import sys
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from fauxka import pipeline
+from fauxka.pipeline.sessions.session_kind import kind_of
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+pipeline.session()
+
+def read(content):
+    yield pa.RecordBatch.from_pydict({"task": [TaskContext.get().partitionId()], "number": [content[0]]})
+
+inputs = [bytes([number]) * 50_000 for number in range(20)]
+rows = kind_of(spark).rows_of_tasks(inputs, read, "task long, number long")
+found = rows.collect()
+print(len({row.number for row in found}), len({row.task for row in found}))
+print(len(rows._plan.to_proto(spark.client).root.hint.input.map_partitions.func.python_udf.command))
+spark.stop()
+"""
+FUNCTION_BYTES_MAX = 20_000
+
+
+def test_a_task_gets_one_input_and_not_those_of_the_others(own_server: str) -> None:
+    program = (sys.executable, "-c", INPUTS_PROGRAM)
+
+    ended = run(own_server, command=program, seconds_max=RUN_SECONDS_MAX)
+
+    assert ended.exit_code == 0, ended.log
+    inputs, tasks, function_bytes = map(int, ended.output.split())
+    assert (inputs, tasks) == (20, 20)
+    assert 0 < function_bytes < FUNCTION_BYTES_MAX
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -129,6 +167,17 @@ def test_the_variable_of_spark_names_the_server(log: Path) -> None:
     ended = run("audit", "--path", str(log), variables={"SPARK_REMOTE": "sc://127.0.0.1:1"})
 
     assert (ended.exit_code, ended.log) == (2, "fauxka: master: no Connect server at 127.0.0.1:1: Connection refused\n")
+
+
+def test_another_master_precedes_the_variable_of_spark(log: Path) -> None:
+    remote = {"SPARK_REMOTE": "sc://127.0.0.1:1"}
+
+    ended = run(
+        "audit", *CLASSIC, "--path", str(log), "--event-id", "key", variables=remote, seconds_max=RUN_SECONDS_MAX
+    )
+
+    assert ended.exit_code == 1, ended.log
+    assert "duplicate" in ended.output
 
 
 def test_a_key_of_the_server_is_one_line(server: str, log: Path) -> None:

@@ -96,7 +96,8 @@ def test_objects_deleted_during_an_audit_make_its_verdict_partial(
     assert "note: 2 files of t-0, from offset 0 to 19 were deleted during this audit: lost events" in ended.output
     assert ended.output.endswith("Verdict: clean; 1 partition judged in part\n")
     verdict = json.loads((tmp_path / "verdict.json").read_text())
-    assert verdict["deleted"] == [{"topic": "t", "partition": 0, "files": 2, "start_offset": 0, "end_offset": 20}]
+    deleted = {"topic": "t", "partition": 0, "files": 2, "start_offset": 0, "end_offset": 20, "replica": None}
+    assert verdict["deleted"] == [deleted]
 
 
 def test_an_audit_by_partition_goes_on_where_the_store_went_away(

@@ -1,5 +1,6 @@
 """Replicas of a partition beside each other: what only one has, and whether it was committed."""
 
+import json
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from fauxka.storage.checkpoints.checkpoint_files import REPLICATION_OFFSET_CHECK
 from ..pipeline.logs_on_disk import batches as stored_batches
 from ..pipeline.logs_on_disk import write_segment
 from .frames import batch, batches
+from .test_audit_command import audit as audit_command
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -37,6 +39,7 @@ class Situation:
     found: list[Found] = field(default_factory=list[Found])
     compared_from: int = 0
     watermarks: tuple[int | None, int | None] = (None, None)
+    has_both: bool = True
 
 
 SAME = [stored(0), stored(5, epoch=1)]
@@ -74,7 +77,16 @@ SITUATIONS = {
     "differences in front of the log start or in a cleaned part": Situation(
         [stored(0, crc=2), stored(10)], [stored(0), stored(5), stored(10)], compared_from=10
     ),
-    "partitions that only one has": Situation(SAME, []),
+    "partitions that only one has": Situation(SAME, [], has_both=False),
+    "a replica without a batch that has a high watermark": Situation(
+        SAME, [], [("replica_divergence", 0, 10)], watermarks=(10, 10)
+    ),
+    "a replica without a batch that has deleted some": Situation(
+        [*SAME, stored(10, 1)], [], [("unreplicated_records", 10, 5)], compared_from=10, watermarks=(10, 10)
+    ),
+    "a log without a batch that has a high watermark": Situation(
+        [], SAME, [("replica_divergence", 0, 10)], watermarks=(10, 10)
+    ),
 }
 
 
@@ -83,7 +95,11 @@ def findings(spark: SparkSession) -> list[Row]:
     """Return the findings of all situations."""
     log = [{**row, "topic": name} for name, one in SITUATIONS.items() for row in one.log]
     replica = [{**row, "topic": name} for name, one in SITUATIONS.items() for row in one.replica]
-    compared = [ComparedPartition(name, 0, one.compared_from, *one.watermarks) for name, one in SITUATIONS.items()]
+    compared = [
+        ComparedPartition(name, 0, one.compared_from, *one.watermarks)
+        for name, one in SITUATIONS.items()
+        if one.has_both
+    ]
     frame = compared_frame(spark, compared)
     return audit_replica(batches(spark, *log), batches(spark, *replica), frame, "/b").collect()
 
@@ -127,6 +143,18 @@ def test_folders_are_compared(spark: SparkSession, tmp_path: Path, watermark: in
     found = audit(spark, AuditRequest({"path": str(log)}, replicas=(str(replica),))).collect()
 
     assert [(row["kind"], row["topic"], row["offset"], row["count"]) for row in found] == [(kind, "t", 6, 2)]
+
+
+def test_the_command_compares_the_files_of_both(tmp_path: Path) -> None:
+    log, replica = folders(tmp_path)
+    verdict = tmp_path / "verdict.json"
+
+    ended = audit_command("--path", str(log), "--replica", str(replica), "--json", str(verdict))
+
+    assert ended.exit_code == 0, ended.log
+    (group,) = json.loads(verdict.read_text())["groups"]
+    found = [(group["kind"], one["topic"], one["offset"], one["count"]) for one in group["examples"]]
+    assert found == [("unreplicated_records", "t", 6, 2)]
 
 
 def test_wrong_replicas_are_refused(tmp_path: Path) -> None:

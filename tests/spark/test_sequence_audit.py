@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as f
 
+from fauxka.pipeline.checks.audited_range import RANGE_SCHEMA
 from fauxka.pipeline.checks.log_facts import LogFacts, facts_frame
 from fauxka.pipeline.checks.sequence_audit import audit_sequences
 
@@ -211,17 +212,38 @@ SITUATIONS = {
         [batch(10, 10), batch(15, 15)], [("missing_offsets", 10, 3, 6)], begins_at=4
     ),
     "the cleaned part of a log may lack batches": Situation(
-        [batch(10, 10), batch(20, 20)], [("compacted_offsets", 10, -1, 15)], begins_at=0, cleaned_before=12
+        [batch(10, 10), batch(20, 20)],
+        [("compacted_offsets", 10, -1, 10), ("missing_offsets", 20, 14, 5)],
+        begins_at=0,
+        cleaned_before=12,
     ),
     "a hole behind the cleaned part is a loss": Situation(
         [batch(0, 0), batch(20, 20)], [("missing_offsets", 20, 4, 15)], cleaned_before=5
+    ),
+    "a hole behind the cleaned part is a loss also if the cleaned part has one": Situation(
+        [batch(0, 0), batch(10, 10, records_count=2), batch(15, 15), batch(25, 25), batch(32, 32)],
+        [("compacted_offsets", 10, 4, 5), ("missing_offsets", 25, 19, 7)],
+        cleaned_before=15,
+    ),
+    "a hole from the cleaned part on is a loss behind it": Situation(
+        [batch(0, 0), batch(20, 20)],
+        [("compacted_offsets", 20, 4, 10), ("missing_offsets", 20, 4, 5)],
+        cleaned_before=15,
+    ),
+    "a partly emptied batch behind the cleaned part was cleaned by another replica": Situation(
+        [batch(0, 0), batch(10, 10, records_count=2), batch(25, 25)],
+        [("compacted_offsets", 10, 4, 15)],
+        cleaned_before=5,
     ),
 }
 # Where a hole begins and ends, by the file and position of the batch behind it.
 HOLES = {
     "segment_start": {"file": f"/t-0/{5:020d}.log", "position": 0},
     "before_segment": {"file": f"/t-0/{7:020d}.log", "position": 0},
+    "segment_start in a tier": {"file": f"/t-0/{5:020d}-bCqX9U--S-6U8XUM9II25Q.log", "position": 0},
+    "before_segment in a tier": {"file": f"/t-0/{7:020d}-bCqX9U--S-6U8XUM9II25Q.log", "position": 0},
     "within": {"file": f"/t-0/{0:020d}.log", "position": 300},
+    "in a file of another name": {"file": "/t-0/copy.log", "position": 0},
     "on a broker": {},
 }
 CAUSES = {
@@ -261,7 +283,8 @@ def test_it_finds_that(findings: list[Row], name: str) -> None:
 
 @pytest.mark.parametrize("name", HOLES)
 def test_a_hole_at_the_edge_of_a_segment_has_a_cause(findings: list[Row], name: str) -> None:
-    cause = name if name in ("segment_start", "before_segment") else None
+    first = name.partition(" ")[0]
+    cause = first if first in ("segment_start", "before_segment") else None
 
     assert [(row["kind"], row["cause"], row["count"]) for row in findings if row["topic"] == name] == [
         ("missing_offsets", cause, 2)
@@ -298,6 +321,15 @@ def test_the_details_of_other_findings_have_their_numbers(findings: list[Row]) -
     assert details["a transaction that was open for too long hangs"] == (
         "10 records of a transaction that no marker ends, 910001 ms after it began"
     )
+
+
+def test_the_missing_start_of_a_log_is_no_finding_of_a_later_range(spark: SparkSession) -> None:
+    ranges = spark.createDataFrame([("t", 0, 20, 30)], RANGE_SCHEMA)
+    facts = facts_frame(spark, [LogFacts("t", 0, 0, 0, [])])
+
+    found = audit_sequences(batches(spark, batch(20, 20), batch(25, 25)), ranges=ranges, facts=facts)
+
+    assert found.collect() == []
 
 
 def test_the_time_of_the_audit_can_be_set(spark: SparkSession) -> None:

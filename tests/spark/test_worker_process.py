@@ -28,7 +28,7 @@ def run_task_of_the_data_source() -> None:
 
 
 def run_task_of_map_in_arrow() -> None:
-    assert not list(task_of(lambda _: (), lambda _: iter(()))([]))
+    assert not list(task_of(lambda _: iter(()))([]))
 
 
 TASKS = [run_task_of_the_data_source, run_task_of_map_in_arrow]

@@ -9,6 +9,9 @@ import pytest
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.dedup.checkpoint_jars import check_checkpoint_jars
 
+# Plain functions of modules that import pyspark.
+pytestmark = [pytest.mark.spark, pytest.mark.slice]
+
 # Without Spark, whose start takes longer.
 SECONDS_MAX = 30
 

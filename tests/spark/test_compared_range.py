@@ -19,6 +19,9 @@ from fauxka.pipeline.compare.sides import Columns, LogSide, Side, TableSide
 from fauxka.pipeline.compare.topic_map import TopicMap, parse_topic_map
 from fauxka.storage.log_files import PartitionName
 
+# Plain functions of modules that import pyspark.
+pytestmark = [pytest.mark.spark, pytest.mark.slice]
+
 DAY_MS = 86_400_000
 NOON_MS = 1_767_268_800_000
 LOG = LogSide("left", "topic://h:1/a", {})
