@@ -7,29 +7,24 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
-from typing import Literal, TypedDict, Unpack
+from functools import partial
+from typing import Literal, Unpack
 
 import click
 
-from . import checks, report
-from .bad_option import BadOption
-from .cluster.spark_jars import installed_series
-from .cluster.spark_settings import parse_assignments
-from .command_config import command_config_option
+from . import checks
+from .command_config import command_config, command_config_option
 from .event_id_options import event_id_options
 from .option_time import duration_ms, milliseconds_of
-from .repeated_command import repeated_words
 from .schemas.schema_options import SchemaOptions
-from .storage_attempts import storage_attempts, storage_options
-
-_EXIT_FAILED = 2
+from .storage_attempts import storage_options
+from .verdict_command import VerdictArguments, end_with, verdict_options, verdict_run
 
 # The options of the data source that are options of the command.
 _PLACES: tuple[Literal["path", "tier", "bootstrap", "topics"], ...] = ("path", "tier", "bootstrap", "topics")
 
 
-class AuditArguments(TypedDict):
+class AuditArguments(VerdictArguments):
     """The options of the command by their names in Python."""
 
     path: str | None
@@ -52,25 +47,14 @@ class AuditArguments(TypedDict):
     since: str | None
     until: str | None
     offsets_out: str | None
-    baseline_place: str | None
-    fail_on: str | None
     by_partition: str | None
-    storage_attempts: int | None
-    master: str | None
-    assignments: tuple[str, ...]
-    json_file: str | None
-    junit: str | None
-    parquet: str | None
-    html: str | None
 
 
 @click.command()
 @click.option("--path", metavar="PATH|URI", help="Read segment files: a log folder, a partition's folder or one file.")
 @click.option("--tier", metavar="PATH|URI", help="Read also the remote tier of the log at --path.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker, up to their present ends.")
-@click.option(
-    "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
-)
+@command_config
 @click.option("--topics", metavar="NAME[,NAME]", help="Read only these topics.  [default: all but internal ones]")
 @click.option(
     "replicas",
@@ -125,41 +109,17 @@ class AuditArguments(TypedDict):
 @click.option("--until", metavar="TIME|FILE", help="Audit only records before this time, or the offsets in a file.")
 @click.option("--offsets-out", metavar="FILE", help="Write the ends of this audit, for --since of the next one.")
 @click.option(
-    "baseline_place",
-    "--baseline",
-    metavar="FILE|FOLDER",
-    help="Fail only on findings that an earlier audit (its --json or --parquet) does not have.",
-)
-@click.option(
-    "--fail-on", metavar="KIND[,KIND]|none", help="Fail only on findings of these kinds.  [default: all faults]"
-)
-@click.option(
     "--by-partition",
     metavar="FOLDER|URI",
     help="Audit one partition after another, and go on where an earlier run ended.",
 )
-@storage_attempts
-@click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
-@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
-@click.option("json_file", "--json", metavar="FILE", help="Also write the verdict as JSON; - prints it instead.")
-@click.option("--junit", metavar="FILE", help="Also write the verdict as JUnit XML; - prints it instead.")
-@click.option("--parquet", metavar="FOLDER", help="Write all findings to this new folder.")
-@click.option("html", "--html", metavar="FILE", help="Write the verdict as an HTML page with pictures.")
+@verdict_options("audit")
 def audit(**given: Unpack[AuditArguments]) -> None:
     """Find lost, duplicated and reordered records of a log, and their causes.
 
     Exit code 0 if the log is clean, 1 if there are findings (see --baseline and --fail-on), 2 if the audit failed.
     """
-    try:
-        installed_series()
-        exit_code = _run(given)
-    except BadOption as error:
-        raise click.ClickException(str(error)) from error
-    except Exception:
-        # A defect of this program: Python's exit code for it is 1, which means findings.
-        traceback.print_exc()
-        exit_code = _EXIT_FAILED
-    sys.exit(exit_code)
+    end_with(partial(_run, given))
 
 
 def _run(given: AuditArguments) -> int:
@@ -170,7 +130,6 @@ def _run(given: AuditArguments) -> int:
 
     now_ms = round(time.time() * 1000)
     since, until, as_of = given["since"], given["until"], given["as_of"]
-    baseline, fail_on = given["baseline_place"], given["fail_on"]
     options: dict[str, str] = {name: place for name in _PLACES if (place := given[name]) is not None}
     options |= command_config_option(given["command_config"])
     options |= storage_options(given["storage_attempts"])
@@ -193,20 +152,9 @@ def _run(given: AuditArguments) -> int:
         event_time_field=given["event_time_field"],
         late_after_ms=None if given["late_after"] is None else duration_ms("late-after", given["late_after"]),
     )
-    outputs = report.audit_outputs.AuditOutputs(
-        given["json_file"], given["parquet"], given["html"], given["junit"], given["offsets_out"]
-    )
     is_first = checks.range_options.is_first_run(since, now_ms)
-    audit_run = AuditRun(
-        request,
-        given["master"],
-        parse_assignments("conf", given["assignments"]),
-        outputs,
-        fail_on=None if fail_on is None else tuple(sorted(checks.finding_kinds.parse_fail_on(fail_on))),
-        baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
-        notes=(f"{since} does not exist: audited from the beginning",) if is_first else (),
-        again=repeated_words(click.get_current_context()),
-    )
+    notes = (f"{since} does not exist: audited from the beginning",) if is_first else ()
+    audit_run = AuditRun(request, verdict_run(given, given["offsets_out"]), notes)
     if given["by_partition"] is None:
         return run_audit(audit_run, sys.stderr)
     return run_partitions(audit_run, given["by_partition"], sys.stderr)

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from ..storage.file_systems.path_problems import find_path_problem
 from ..storage.log_files import PartitionName, partition_folder
-from .audit_run import EXIT_CLEAN, EXIT_FINDINGS, AuditRun, audited_summary, log_topics, session_of
+from .audit_run import SESSION, AuditRun, audited_summary, log_topics
 from .bad_option import BadOption
 from .checks.audit_job import check_request
 from .read.file_log import FileLog
@@ -28,6 +28,7 @@ from .read.stored_listing import options_of_partitions, with_listing
 from .read.stores import Store, store_of
 from .repeated_command import without_secrets
 from .report.audit_outputs import AuditOutputs
+from .report.verdict_run import EXIT_CLEAN, EXIT_FINDINGS
 from .report.verdict_text import last_line
 
 _OPTION = "by-partition"
@@ -88,7 +89,7 @@ def run_partitions(run: AuditRun, folder: str, stderr: TextIO) -> int:
         raise BadOption(
             f"{_OPTION}: cannot be combined with --sent and --journal, whose events may be of any partition"
         )
-    if run.outputs != AuditOutputs():
+    if run.verdict.outputs != AuditOutputs():
         raise BadOption(f"{_OPTION}: writes a verdict for each partition, so no other output can be set")
     verdicts = _open_verdicts(folder, _options_of(run))
     options = with_listing(run.request.options)
@@ -105,7 +106,7 @@ def run_partitions(run: AuditRun, folder: str, stderr: TextIO) -> int:
     }
     try:
         if runs:
-            with session_of(run) as spark:
+            with run.verdict.session(SESSION) as spark:
                 for name, one in runs.items():
                     failed[name] = _audit_one(spark, one, name, verdicts, stderr)
     except BadOption as error:
@@ -142,15 +143,15 @@ def _options_of(run: AuditRun) -> dict[str, object]:
         "schema": schemas,
         "empty-id-is-an-id": request.is_empty_an_id,
         "late-after": request.late_after_ms,
-        "fail-on": None if run.fail_on is None else [*run.fail_on],
-        "baseline": None if run.baseline is None else run.baseline.place,
+        "fail-on": None if run.verdict.fail_on is None else [*run.verdict.fail_on],
+        "baseline": None if run.verdict.baseline is None else run.verdict.baseline.place,
     }
 
 
 def _audit_one(spark: SparkSession, run: AuditRun, name: PartitionName, verdicts: _Verdicts, stderr: TextIO) -> bool:
     """Audit a partition, write its verdict, and return whether its findings make the audit fail."""
     outputs = AuditOutputs(json=verdicts.path_of(name))
-    run = replace(run, outputs=outputs)
+    run = replace(run, verdict=replace(run.verdict, outputs=outputs))
     summary, _ = audited_summary(spark, run, check_request(run.request), log_topics(run), stderr)
     spark.catalog.clearCache()
     outputs.write_json(summary, verdicts.audit)

@@ -5,10 +5,8 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TextIO
 
 from pyspark import StorageLevel
@@ -27,10 +25,8 @@ from .checks.audit_job import (
     topic_lateness,
 )
 from .checks.audited_range import AuditedRange, by_topic, range_words
-from .checks.baseline import Baseline, count_gone, with_known
 from .checks.deleted_files import deletion_note, find_deleted_files, without_unjudged
 from .checks.event_audit import COUNTS_SCHEMA
-from .checks.finding_kinds import FAULTS
 from .checks.identified_records import count_identified
 from .checks.log_order import BATCH_COLUMNS_READ
 from .checks.log_views import read_view
@@ -39,18 +35,13 @@ from .checks.store_waits import wait_columns, wait_sums, waits_in
 from .checks.unreadable_records import has_unreadable
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
-from .cluster.spark_log import logged_session
-from .cluster.spark_session import start_session
 from .read.log_identity import identity_of
 from .read.options import parse_options
 from .read.store_attempts import Waits, waits_of_process
 from .read.stored_listing import DeletedFiles, with_listing
-from .report.audit_outputs import AuditOutputs
 from .report.audit_summary import (
     TOTALS_COLUMNS,
     event_totals,
-    finding_groups,
-    identities,
     kinds_by_topic,
     lateness_totals,
     topic_totals,
@@ -68,14 +59,15 @@ from .report.summary import (
     TopicLateness,
     TopicTotals,
 )
+from .report.verdict_run import VerdictRun
 from .sessions.session_kind import kind_of
-
-EXIT_CLEAN = 0
-EXIT_FINDINGS = 1
 
 # Aggregates over the batches, observed by the query that counts them.
 _NEWEST, _HAS_ABORTS, _HAS_TRANSACTIONS, _HAS_OLD = "newest", "has_aborts", "has_transactions", "has_old_format"
 _OF_NO_BATCHES: dict[str, Any] = {_NEWEST: None, _HAS_ABORTS: False, _HAS_TRANSACTIONS: False, _HAS_OLD: False}
+
+# The name of the command in that of Spark's log.
+SESSION = "audit"
 
 # Another one over the records.
 _HAS_UNREADABLE = "has_unreadable"
@@ -85,19 +77,14 @@ _HAS_UNREADABLE = "has_unreadable"
 class AuditRun:
     """The parsed arguments of the command.
 
-    settings: Spark configuration keys. fail_on: the kinds of --fail-on. notes: lines for the verdict. is_part: whether
-    the log is a part of the given one, and may lack the event id by chance. again: from repeated_words.
+    notes: lines for the verdict. is_part: whether the log is a part of the given one, and may lack the event id by
+    chance.
     """
 
     request: AuditRequest
-    master: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    outputs: AuditOutputs = field(default_factory=AuditOutputs)
-    fail_on: tuple[str, ...] | None = None
-    baseline: Baseline | None = None
+    verdict: VerdictRun = field(default_factory=VerdictRun)
     notes: tuple[str, ...] = ()
     is_part: bool = False
-    again: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,37 +112,31 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
 
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
-    run.outputs.check()
+    run.verdict.outputs.check()
     run = replace(run, request=replace(run.request, options=with_listing(run.request.options)))
     log_to_read = check_request(run.request)
     topics = log_topics(run)
-    with session_of(run, log_to_read.size) as spark:
+    with run.verdict.session(SESSION, log_to_read.size) as spark:
         summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
-    run.outputs.write(summary, kinds)
-    return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
-
-
-def session_of(run: AuditRun, log_bytes: int | None = None) -> AbstractContextManager[SparkSession]:
-    """Return the session of a run, whose failures are BadOptions."""
-    return logged_session("audit", partial(start_session, run.master, settings=run.settings, log_bytes=log_bytes))
+    return run.verdict.end(summary, kinds)
 
 
 def audited_summary(
     spark: SparkSession, run: AuditRun, log_to_read: CheckedRequest, topics: frozenset[str], stderr: TextIO
 ) -> tuple[Summary, tuple[TopicKind, ...]]:
     """Return the verdict of a run, and its kinds by topic if it writes JUnit XML. topics: from log_topics."""
-    if SHUFFLE_TASKS_KEY not in run.settings:
+    if SHUFFLE_TASKS_KEY not in run.verdict.settings:
         tasks = shuffle_tasks(log_to_read.size, kind_of(spark).task_count())
         spark.conf.set(SHUFFLE_TASKS_KEY, str(tasks))
     with running_stages(spark) as stages, Progress(stages, stderr):
         audited = _audited(spark, log_to_read.request, run)
         summary = _summary(audited, run, topics)
-        return summary, () if run.outputs.junit is None else kinds_by_topic(audited.judged)
+        return summary, () if run.verdict.outputs.junit is None else kinds_by_topic(audited.judged)
 
 
 def log_topics(run: AuditRun) -> frozenset[str]:
     """Return the ids of the log's topics if the verdict needs them. Raises BadOption."""
-    if run.baseline is None and run.outputs.json is None:
+    if not run.verdict.needs_log_topics:
         return frozenset()
     try:
         return identity_of(parse_options(run.request.options)).topics
@@ -200,14 +181,9 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     waits = waits.plus(waits_of_process())
     events = () if counts is None else event_totals(counts, findings)
     reported = with_hints(findings, events)
-    run.outputs.write_findings(reported)
+    run.verdict.outputs.write_findings(reported)
     lateness = lateness_totals(topic_lateness(spark, request, records))
-    if run.baseline is None:
-        return _Audited(request, audited, totals, events, reported, None, waits, deleted, notes, lateness)
-    known = run.baseline.frame(spark)
-    gone = count_gone(reported, known, audited, frozenset(request.check_names))
-    judged = with_known(reported, known).persist(StorageLevel.DISK_ONLY)
-    comparison = Comparison(run.baseline.place, gone)
+    judged, comparison = run.verdict.with_baseline(reported, audited, request.check_names)
     return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes, lateness)
 
 
@@ -223,31 +199,27 @@ def _deleted_during(request: AuditRequest, findings: DataFrame) -> tuple[tuple[D
 
 
 def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Summary:
-    request, judged = audited.request, audited.judged
-    groups = finding_groups(judged)
+    request, judged, verdict = audited.request, audited.judged, run.verdict
+    listed = verdict.listed(judged)
     pictures: dict[str, Rows] = {}
-    if run.outputs.html is not None:
+    if verdict.outputs.html is not None:
         batches = read_view(judged.sparkSession, request.options, "batches", BATCH_COLUMNS)
         pictures = pictures_of(judged, batches)
-    listed = FAULTS | frozenset(run.fail_on or ())
-    found = [] if run.outputs.json is None else identities(judged, listed)
     words = range_words(parse_options(run.request.options))
-    baseline_notes = () if run.baseline is None else run.baseline.notes(log_topics)
+    baseline_notes = () if verdict.baseline is None else verdict.baseline.notes(log_topics)
     return Summary(
         log=_place(request),
         checks=request.checks,
         topics=audited.totals,
-        groups=groups,
+        groups=listed.groups,
         events=audited.events,
         pictures=pictures,
         range=AuditedOffsets(words, by_topic(audited.range.starts), by_topic(audited.range.ends)),
         notes=(*run.notes, *baseline_notes, *audited.range.notes(), *_store_notes(audited)),
-        fail_on=run.fail_on,
+        fail_on=verdict.fail_on,
         baseline=audited.comparison,
-        findings=found,
-        findings_left_off=max(sum(group.findings for group in groups if group.kind in listed) - len(found), 0)
-        if run.outputs.json is not None
-        else 0,
+        findings=listed.findings,
+        findings_left_off=listed.left_off,
         log_topics=tuple(sorted(log_topics)),
         check_names=request.check_names,
         repeated_requests=audited.waits.count,
@@ -257,7 +229,7 @@ def _summary(audited: _Audited, run: AuditRun, log_topics: frozenset[str]) -> Su
         commands=RunCommands(
             log=source_words(run.request.options),
             replicas=[source_words({"path": place}) for place in run.request.replicas],
-            again=run.again,
+            again=verdict.again,
         ),
     )
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 
+import click
+
 from .bad_option import BadOption
 
 # Of the data source; read/connection_options.py.
 _OPTION = "commandConfig"
+
+command_config = click.option(
+    "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
+)
 
 
 def command_config_option(file: str | None, name: str = "command-config") -> dict[str, str]:

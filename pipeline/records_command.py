@@ -14,7 +14,7 @@ import click
 from . import read
 from .bad_option import BadOption
 from .cluster.spark_jars import INSTALL
-from .command_config import command_config_option
+from .command_config import command_config, command_config_option
 from .storage_attempts import storage_attempts, storage_options
 
 _AROUND_DEFAULT = 2
@@ -38,7 +38,7 @@ class RecordsArguments(TypedDict):
 @click.option("--path", metavar="PATH|URI", help="Read segment files: a log folder, a partition's folder or one file.")
 @click.option("--tier", metavar="PATH|URI", help="Read also the remote tier of the log at --path.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read topics of a broker.")
-@click.option("--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol.")
+@command_config
 @storage_attempts
 @click.option(
     "places",

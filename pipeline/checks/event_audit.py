@@ -28,7 +28,7 @@ from ...protocol.batches.record_batch import TimestampType
 from .event_buckets import bucket_of
 from .finding_rule import Rule, apply_rules
 from .findings import all_findings, findings_of, in_words
-from .transaction_spans import aborted_batches
+from .transaction_spans import without_aborted
 
 # Kinds of findings. The second stands for all copies of a topic (audit_summary.with_hints).
 DUPLICATE = "duplicate"
@@ -89,10 +89,7 @@ def events_of(
     is_empty = f.lit(False) if is_empty is None else is_empty
     problem = f.lit(None).cast("string") if problem is None else problem
     of_id = (event_id.alias("event_id"), is_empty.alias("is_empty"), problem.alias("problem"))
-    events = records.where(is_event()).select(*EVENT_COLUMNS, *of_id)
-    if batches is None:
-        return events
-    return events.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
+    return without_aborted(records.where(is_event()).select(*EVENT_COLUMNS, *of_id), batches)
 
 
 def is_event() -> Column:
@@ -175,12 +172,8 @@ def _detail() -> Column:
 
 def _without_id(counts: DataFrame) -> DataFrame:
     empty = f.when(f.col("empty_ids") > 0, in_words(" (", f.col("empty_ids"), " have an empty one)")).otherwise("")
-    undecodable = f.when(
-        f.col("undecodable") > 0,
-        in_words(" (", f.col("undecodable"), " cannot be decoded, such as: ", f.col("problem"), ")"),
-    ).otherwise("")
     detail = in_words(
-        *(f.col("without_id"), " records have no event id", empty, undecodable),
+        *(f.col("without_id"), " records have no event id", empty, undecodable_words()),
         *(", the first of them at offset ", f.col("first_offset")),
     )
     columns: dict[str, str | Column] = {
@@ -188,3 +181,9 @@ def _without_id(counts: DataFrame) -> DataFrame:
         **{"offset": "first_offset", "count": "without_id", "timestamp": "first_timestamp", "detail": detail},
     }
     return findings_of(counts.where(f.col("without_id") > 0), "event", "no_event_id", columns)
+
+
+def undecodable_words() -> Column:
+    """Return how many records cannot be decoded and why one of them, over the columns undecodable and problem."""
+    words = in_words(" (", f.col("undecodable"), " cannot be decoded, such as: ", f.col("problem"), ")")
+    return f.when(f.col("undecodable") > 0, words).otherwise("")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from .transaction_spans import unfinished_batches
+from .transaction_spans import BATCH_OF_RECORD, unfinished_batches
 
 GROUP_LOG = "__consumer_offsets"
 # The columns of the records view that are read.
@@ -33,7 +33,7 @@ def read_commits(records: DataFrame, batches: DataFrame) -> DataFrame:
     """
     unfinished = unfinished_batches(batches)
     stored = records.where(f.col("damage").isNull() & ~f.col("is_control") & (f.length("key") > _VERSION_BYTES))
-    counted = stored.join(unfinished, ["topic", "partition", "batch_base_offset"], "left_anti")
+    counted = stored.join(unfinished, BATCH_OF_RECORD, "left_anti")
     own = counted.where(_number("key", f.lit(1), _VERSION_BYTES) <= _LAST_KEY_VERSION)
     placed = own.select(f.col("partition").alias("log_partition"), f.col("offset").alias("log_offset"), "key", "value")
     with_group = placed.withColumn("group_bytes", _number("key", f.lit(3), 2))

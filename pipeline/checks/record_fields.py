@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from ..bad_option import BadOption
 from .event_audit import is_event
 from .event_id_parts import parse_event_id
-from .transaction_spans import aborted_batches
+from .transaction_spans import without_aborted
 
 
 def check_field(option: str, text: str) -> None:
@@ -26,7 +26,4 @@ def with_field(records: DataFrame, field: Column, batches: DataFrame | None) -> 
 
     records: of the records view. batches: leaves out records of aborted transactions.
     """
-    kept = records.where(is_event()).withColumn("field", field)
-    if batches is None:
-        return kept
-    return kept.join(aborted_batches(batches), ["topic", "partition", "batch_base_offset"], "left_anti")
+    return without_aborted(records.where(is_event()).withColumn("field", field), batches)

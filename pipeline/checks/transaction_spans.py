@@ -11,6 +11,9 @@ from pyspark.sql import functions as f
 
 from .log_order import PRODUCER, by_producer, in_log_order
 
+# The columns of the records view that identify the batch of a record.
+BATCH_OF_RECORD = ["topic", "partition", "batch_base_offset"]
+
 
 def with_producer_past(rows: DataFrame) -> DataFrame:
     """Add facts about the earlier batches of the same producer. rows: from by_producer.
@@ -51,8 +54,13 @@ def with_transactions(rows: DataFrame) -> DataFrame:
     )
 
 
+def without_aborted(records: DataFrame, batches: DataFrame | None) -> DataFrame:
+    """Return the records that are in no aborted transaction; all of them if batches, the batches view, is None."""
+    return records if batches is None else records.join(aborted_batches(batches), BATCH_OF_RECORD, "left_anti")
+
+
 def aborted_batches(batches: DataFrame) -> DataFrame:
-    """Return topic, partition and batch_base_offset of all batches of aborted transactions."""
+    """Return BATCH_OF_RECORD and last_offset of all batches of aborted transactions."""
     return _batches_of(batches, f.col("transaction_end") == "abort")
 
 

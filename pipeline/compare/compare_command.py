@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import click
 
-from .. import checks, report
 from .. import compare as parts
 from ..bad_option import BadOption
-from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
 from ..event_id_options import event_id_options, side_schema_options
 from ..option_time import duration_ms
-from ..repeated_command import repeated_words
 from ..schemas.schema_options import SchemaOptions
-from ..storage_attempts import storage_attempts, storage_options
+from ..storage_attempts import storage_options
+from ..verdict_command import VerdictArguments, end_with, verdict_options, verdict_run
 from .matching import Expected, MatchedBy, Matching, parse_offset_columns
 from .side_schemas import check_shared_used, schemas_of_side
 from .topic_map import parse_topic_map
 
 if TYPE_CHECKING:
     from .sides import Side, SideName
-
-_EXIT_FAILED = 2
 
 # The options that each side has: the name behind --left- or --right-, the metavar and the help.
 _SIDE_OPTIONS = (
@@ -47,7 +43,7 @@ _SIDE_OPTIONS = (
 )
 
 
-class CompareArguments(TypedDict):
+class CompareArguments(VerdictArguments):
     """The options of the command by their names in Python, except those of one side."""
 
     left: str
@@ -64,15 +60,6 @@ class CompareArguments(TypedDict):
     since: str | None
     until: str | None
     topic_map: tuple[str, ...]
-    baseline_place: str | None
-    fail_on: str | None
-    storage_attempts: int | None
-    master: str | None
-    assignments: tuple[str, ...]
-    json_file: str | None
-    junit: str | None
-    parquet: str | None
-    html: str | None
 
 
 def _side_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -128,22 +115,7 @@ def _side_options(command: Callable[..., None]) -> Callable[..., None]:
     help="The topic of RIGHT for a topic of LEFT; *=source.* for a MirrorMaker 2.  [default: of the same name]",
 )
 @_side_options
-@click.option(
-    "baseline_place",
-    "--baseline",
-    metavar="FILE|FOLDER",
-    help="Fail only on findings that an earlier comparison (its --json or --parquet) does not have.",
-)
-@click.option(
-    "--fail-on", metavar="KIND[,KIND]|none", help="Fail only on findings of these kinds.  [default: all faults]"
-)
-@storage_attempts
-@click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]")
-@click.option("assignments", "-c", "--conf", multiple=True, metavar="KEY=VALUE", help="Set a Spark configuration key.")
-@click.option("json_file", "--json", metavar="FILE", help="Also write the verdict as JSON; - prints it instead.")
-@click.option("--junit", metavar="FILE", help="Also write the verdict as JUnit XML; - prints it instead.")
-@click.option("--parquet", metavar="FOLDER", help="Write all findings to this new folder.")
-@click.option("html", "--html", metavar="FILE", help="Write the verdict as an HTML page.")
+@verdict_options("comparison")
 def compare(**given: Unpack[CompareArguments]) -> None:
     """Find what RIGHT lost, duplicated, changed or reordered of LEFT, and what only RIGHT has.
 
@@ -153,16 +125,7 @@ def compare(**given: Unpack[CompareArguments]) -> None:
     Exit code 0 if RIGHT has what LEFT has, 1 if there are findings (see --baseline and --fail-on), 2 if the comparison
     failed.
     """
-    try:
-        installed_series()
-        exit_code = _run(given)
-    except BadOption as error:
-        raise click.ClickException(str(error)) from error
-    except Exception:
-        # A defect of this program: Python's exit code for it is 1, which means findings.
-        traceback.print_exc()
-        exit_code = _EXIT_FAILED
-    sys.exit(exit_code)
+    end_with(partial(_run, given))
 
 
 def _run(given: CompareArguments) -> int:
@@ -176,17 +139,7 @@ def _run(given: CompareArguments) -> int:
         parse_topic_map(given["topic_map"]),
         parts.compared_range.parse_range(given["since"], given["until"], round(time.time() * 1000)),
     )
-    baseline, fail_on = given["baseline_place"], given["fail_on"]
-    run = parts.compare_run.CompareRun(
-        request,
-        given["master"],
-        parse_assignments("conf", given["assignments"]),
-        report.audit_outputs.AuditOutputs(given["json_file"], given["parquet"], given["html"], given["junit"]),
-        fail_on=None if fail_on is None else tuple(sorted(checks.finding_kinds.parse_fail_on(fail_on))),
-        baseline=None if baseline is None else checks.baseline.read_baseline(baseline),
-        again=repeated_words(click.get_current_context()),
-    )
-    return parts.compare_run.run_compare(run, sys.stderr)
+    return parts.compare_run.run_compare(request, verdict_run(given), sys.stderr)
 
 
 def _matching(given: CompareArguments) -> Matching:

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
-from ..checks.audit_job import SHUFFLE_TASKS_KEY, TASKS_MAX, shuffle_tasks
+from ..checks.audit_job import SHUFFLE_TASKS_KEY, shuffle_tasks
 from ..checks.findings import all_findings
 from ..checks.log_bounds import LogBounds
 from ..cluster.spark_errors import failure_reason
@@ -106,7 +106,7 @@ def set_tasks(spark: SparkSession, checked: CheckedRequest) -> None:
     """Use more tasks in shuffles for a large log than the session has; adaptive execution joins small ones."""
     size = max((log.size for log in (checked.left, checked.right) if log is not None), default=0)
     present = int(spark.conf.get(SHUFFLE_TASKS_KEY) or 1)
-    spark.conf.set(SHUFFLE_TASKS_KEY, str(min(shuffle_tasks(size, present), TASKS_MAX)))
+    spark.conf.set(SHUFFLE_TASKS_KEY, str(shuffle_tasks(size, present)))
 
 
 def find_differences(spark: SparkSession, sides: ReadSides, matching: Matching) -> tuple[DataFrame, DataFrame]:

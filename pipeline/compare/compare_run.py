@@ -5,9 +5,6 @@ Standard output has only the verdict, as in an audit, and the outputs are those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
 from typing import TextIO
 
 from pyspark import StorageLevel
@@ -18,68 +15,42 @@ from ...client.errors import BrokerError
 from ..bad_option import BadOption
 from ..checks.audit_job import SHUFFLE_TASKS_KEY
 from ..checks.audited_range import AuditedRange
-from ..checks.baseline import Baseline, count_gone, with_known
-from ..checks.finding_kinds import FAULTS
 from ..cluster.progress import Progress
 from ..cluster.running_stages import running_stages
-from ..cluster.spark_log import logged_session
-from ..cluster.spark_session import start_session
 from ..read.log_identity import identity_of
 from ..read.options import LISTING, parse_options
-from ..report.audit_outputs import AuditOutputs
-from ..report.audit_summary import TOPICS_MAX, finding_groups, identities, kinds_by_topic
+from ..report.audit_summary import TOPICS_MAX, kinds_by_topic
 from ..report.report_pictures import Rows, kinds_over_time
 from ..report.shown_commands import source_words
-from ..report.summary import ComparedTopic, Comparison, RunCommands, Summary
+from ..report.summary import ComparedTopic, RunCommands, Summary
+from ..report.verdict_run import VerdictRun
 from .compare_job import Compared, compare, set_tasks
 from .compare_request import CheckedRequest, CompareRequest, check_request
 from .deleted_rows import DeletedRows, find_deleted_rows
 from .matched import has_arrived
-from .sides import LogSide
+from .sides import LogSide, Side
 from .verdicts import CHECK
 
-EXIT_CLEAN = 0
-EXIT_FINDINGS = 1
 
-
-@dataclass(frozen=True, slots=True)
-class CompareRun:
-    """The parsed arguments of the command.
-
-    settings: Spark configuration keys. fail_on: the kinds of --fail-on. again: from repeated_words.
-    """
-
-    request: CompareRequest
-    master: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    outputs: AuditOutputs = field(default_factory=AuditOutputs)
-    fail_on: tuple[str, ...] | None = None
-    baseline: Baseline | None = None
-    again: tuple[str, ...] = ()
-
-
-def run_compare(run: CompareRun, stderr: TextIO) -> int:
+def run_compare(request: CompareRequest, verdict: VerdictRun, stderr: TextIO) -> int:
     """Compare the sides, print the verdict and write the output files. Return the exit code.
 
     stderr: gets the progress line. Raises BadOption for invalid input and for any failure of Spark.
     """
-    run.outputs.check()
-    checked = check_request(run.request)
-    log_topics = _log_topics(run)
-    start = partial(start_session, run.master, settings=run.settings)
-    with logged_session("compare", start) as spark, running_stages(spark) as stages, Progress(stages, stderr):
-        if SHUFFLE_TASKS_KEY not in run.settings:
+    verdict.outputs.check()
+    checked = check_request(request)
+    log_topics = _log_topics(request.left) if verdict.needs_log_topics else frozenset[str]()
+    with verdict.session("compare") as spark, running_stages(spark) as stages, Progress(stages, stderr):
+        if SHUFFLE_TASKS_KEY not in verdict.settings:
             set_tasks(spark, checked)
-        summary, judged = _summary(spark, run, checked, log_topics)
-        kinds = () if run.outputs.junit is None else kinds_by_topic(judged)
-    run.outputs.write(summary, kinds)
-    return EXIT_FINDINGS if summary.is_failed else EXIT_CLEAN
+        summary, judged = _summary(spark, verdict, checked, log_topics)
+        kinds = () if verdict.outputs.junit is None else kinds_by_topic(judged)
+    return verdict.end(summary, kinds)
 
 
-def _log_topics(run: CompareRun) -> frozenset[str]:
-    """Return the ids of the topics of the left log if the verdict needs them. Raises BadOption."""
-    left = run.request.left
-    if not isinstance(left, LogSide) or (run.baseline is None and run.outputs.json is None):
+def _log_topics(left: Side) -> frozenset[str]:
+    """Return the ids of the topics of the left log; none if it is a table. Raises BadOption."""
+    if not isinstance(left, LogSide):
         return frozenset()
     try:
         return identity_of(parse_options(left.options)).topics
@@ -88,41 +59,40 @@ def _log_topics(run: CompareRun) -> frozenset[str]:
 
 
 def _summary(
-    spark: SparkSession, run: CompareRun, checked: CheckedRequest, log_topics: frozenset[str]
+    spark: SparkSession, verdict: VerdictRun, checked: CheckedRequest, log_topics: frozenset[str]
 ) -> tuple[Summary, DataFrame]:
     """Return the summary, and the findings from which it is made."""
     compared = compare(spark, checked)
     findings = compared.findings.persist(StorageLevel.DISK_ONLY)
     deleted = _deleted_during(checked, compared, findings)
     findings = deleted.without_unjudged(findings)
-    run.outputs.write_findings(findings)
-    judged, comparison = _with_baseline(spark, run, compared, findings)
-    groups = finding_groups(judged)
-    listed = FAULTS | frozenset(run.fail_on or ())
-    found = [] if run.outputs.json is None else identities(judged, listed)
-    pictures: dict[str, Rows] = {} if run.outputs.html is None else {"kinds": kinds_over_time(judged)}
+    verdict.outputs.write_findings(findings)
+    audited = AuditedRange({}, {}) if compared.left is None else compared.left.audited
+    judged, comparison = verdict.with_baseline(findings, audited, (CHECK,))
+    listed = verdict.listed(judged)
+    pictures: dict[str, Rows] = {} if verdict.outputs.html is None else {"kinds": kinds_over_time(judged)}
     topics = _topics(compared.matched)
-    notes = () if run.baseline is None else tuple(run.baseline.notes(log_topics))
-    left = run.request.left if isinstance(run.request.left, LogSide) else None
-    left_off = sum(group.findings for group in groups if group.kind in listed) - len(found)
+    notes = () if verdict.baseline is None else tuple(verdict.baseline.notes(log_topics))
+    request = checked.request
+    left = request.left if isinstance(request.left, LogSide) else None
     return Summary(
-        log=run.request.left.place,
-        other=run.request.right.place,
-        id_word="event" if run.request.matching.by == "event-id" else "key",
-        checks=(run.request.words,),
+        log=request.left.place,
+        other=request.right.place,
+        id_word="event" if request.matching.by == "event-id" else "key",
+        checks=(request.words,),
         topics=(),
         compared=topics,
-        groups=groups,
+        groups=listed.groups,
         pictures=pictures,
         notes=(*checked.pairs.notes, *_range_notes(checked, compared), *_doubts(topics), *deleted.notes, *notes),
-        fail_on=run.fail_on,
+        fail_on=verdict.fail_on,
         baseline=comparison,
-        findings=found,
-        findings_left_off=max(left_off, 0) if run.outputs.json is not None else 0,
+        findings=listed.findings,
+        findings_left_off=listed.left_off,
         log_topics=tuple(sorted(log_topics)),
         check_names=(CHECK,),
         deleted=deleted.files,
-        commands=RunCommands(() if left is None else source_words(left.options), again=run.again),
+        commands=RunCommands(() if left is None else source_words(left.options), again=verdict.again),
     ), judged
 
 
@@ -144,18 +114,6 @@ def _topics(matched: DataFrame) -> tuple[ComparedTopic, ...]:
     names = ("topic", "left", "right", "arrived")
     rows = counted.orderBy("topic").limit(TOPICS_MAX).collect()
     return tuple(ComparedTopic(*(row[name] for name in names)) for row in rows)
-
-
-def _with_baseline(
-    spark: SparkSession, run: CompareRun, compared: Compared, findings: DataFrame
-) -> tuple[DataFrame, Comparison | None]:
-    if run.baseline is None:
-        return findings, None
-    known = run.baseline.frame(spark)
-    audited = AuditedRange({}, {}) if compared.left is None else compared.left.audited
-    gone = count_gone(findings, known, audited, frozenset({CHECK}))
-    judged = with_known(findings, known).persist(StorageLevel.DISK_ONLY)
-    return judged, Comparison(run.baseline.place, gone)
 
 
 def _range_notes(checked: CheckedRequest, compared: Compared) -> list[str]:

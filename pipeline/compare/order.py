@@ -11,7 +11,7 @@ def with_overtaker(rows: DataFrame) -> DataFrame:
 
     Compared are records that both sides have, of the same key, and in one partition on each side. Records with one
     position on the right side, such as a table's time of a write, are not in front of each other.
-    overtaker: a struct of the position and the offset on the left side, and the position on the right side.
+    overtaker: a struct of the position and the offset on the left side.
     """
     has_order = (
         f.col("left.key_hash").isNotNull() & f.col("left.position").isNotNull() & f.col("right.position").isNotNull()
@@ -21,12 +21,7 @@ def with_overtaker(rows: DataFrame) -> DataFrame:
     window = Window.partitionBy("topic", "left.key_hash", "left.partition", "right.partition", group)
     # With equal positions on the right side, those in front have earlier ones on the left.
     in_front = window.orderBy("right.position", "left.position").rowsBetween(Window.unboundedPreceding, -1)
-    place = f.struct(
-        f.col("left.position").alias("position"),
-        f.col("left.offset").alias("offset"),
-        f.col("right.position").alias("right_position"),
-    )
-    latest = f.max(place).over(in_front)
+    latest = f.max(f.struct("left.position", "left.offset")).over(in_front)
     return (
         rows.withColumn("latest", latest)
         .withColumn("overtaker", f.when(f.col("latest.position") > f.col("left.position"), f.col("latest")))

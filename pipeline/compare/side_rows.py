@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ...storage.log_files import PartitionName
@@ -14,25 +13,23 @@ from ..bad_option import BadOption
 from ..checks.audit_job import with_bounded_splits
 from ..checks.audited_range import AuditedRange, find_range
 from ..checks.decoded_fields import with_decoded_fields
+from ..checks.event_audit import is_event
 from ..checks.event_id_parts import parse_row_id
 from ..checks.log_bounds import LogBounds
 from ..checks.log_order import BATCH_COLUMNS_READ
 from ..checks.log_state import read_state
 from ..checks.log_views import read_view
 from ..checks.observed_batches import has_aborts
-from ..checks.transaction_spans import aborted_batches
+from ..checks.transaction_spans import BATCH_OF_RECORD, aborted_batches, without_aborted
 from ..cluster.spark_errors import SOURCE_ERRORS, failure_reason
 from ..cluster.stored_files import content_files, find_store
 from ..cluster.stored_frames import read_parquet
-from ..decode.views import columns_of
 from ..read.log_splits import open_log
 from ..read.options import parse_options
 from ..read.stored_listing import with_listing
 from .sides import PARQUET, LogSide, Side, TableSide
 
 _UNCOMMITTED = {"isolationLevel": "read_uncommitted"}
-# The columns that identify the batch of a record.
-_BATCH = ["topic", "partition", "batch_base_offset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +115,17 @@ def read_aborted_rows(spark: SparkSession, opened: OpenedLog) -> DataFrame | Non
     batches = read_view(spark, options, "batches", BATCH_COLUMNS_READ)
     if not _has_aborts(batches):
         return None
-    records = read_view(spark, options, "records", [column.name for column in columns_of("records")])
-    return _without_faults(records).join(aborted_batches(batches), _BATCH, "left_semi")
+    events = read_view(spark, options, "records").where(is_event())
+    return events.join(aborted_batches(batches), BATCH_OF_RECORD, "left_semi")
 
 
 def _read_log(spark: SparkSession, opened: OpenedLog) -> DataFrame:
-    records = read_view(spark, opened.options, "records", [column.name for column in columns_of("records")])
-    rows = _without_faults(records)
+    events = read_view(spark, opened.options, "records").where(is_event())
     if "path" not in opened.options:
-        return rows
+        return events
     # A folder without transaction indexes does not say which of its transactions were aborted.
     batches = read_view(spark, opened.options, "batches", BATCH_COLUMNS_READ)
-    return rows.join(aborted_batches(batches), _BATCH, "left_anti") if _has_aborts(batches) else rows
-
-
-def _without_faults(records: DataFrame) -> DataFrame:
-    return records.where(~f.col("is_control") & f.col("valid_crc") & f.col("damage").isNull())
+    return without_aborted(events, batches if _has_aborts(batches) else None)
 
 
 def _has_aborts(batches: DataFrame) -> bool:

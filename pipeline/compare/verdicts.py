@@ -12,6 +12,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from ..checks.event_audit import undecodable_words
 from ..checks.finding_kinds import Check
 from ..checks.finding_rule import Rule, apply_rules
 from ..checks.findings import findings_of, in_words
@@ -174,16 +175,12 @@ def without_id(entries: DataFrame) -> DataFrame:
         )
     )
     side = f.when(f.col("is_left"), f.lit("left")).otherwise(f.lit("right"))
-    undecodable = f.when(
-        f.col("undecodable") > 0,
-        in_words(" (", f.col("undecodable"), " cannot be decoded, such as: ", f.col("problem"), ")"),
-    ).otherwise(f.lit(""))
     columns: dict[str, str | Column] = {
         **{name: name for name in ("topic", "partition", "count", "timestamp")},
         "offset": f.when(f.col("is_left"), f.col("offset")),
         "other_offset": f.when(~f.col("is_left"), f.col("offset")),
         "detail": in_words(
-            f.col("count"), " records of the ", side, " side have nothing to match them by", undecodable
+            f.col("count"), " records of the ", side, " side have nothing to match them by", undecodable_words()
         ),
     }
     return findings_of(found, CHECK, "no_event_id", columns)

@@ -11,7 +11,7 @@ from .. import dedup as parts
 from ..bad_option import BadOption
 from ..cluster.spark_jars import installed_series
 from ..cluster.spark_settings import parse_assignments
-from ..command_config import command_config_option
+from ..command_config import command_config, command_config_option
 from ..event_id_options import event_id_options
 from ..schemas.schema_options import SchemaOptions
 from ..storage_attempts import storage_attempts, storage_options
@@ -24,9 +24,7 @@ STATE_PARTITIONS_DEFAULT = 4
 @click.command()
 @click.option("--from", "topic", required=True, metavar="TOPIC", help="The topic to read.")
 @click.option("--bootstrap", metavar="HOST:PORT", help="Read the topic from this broker.")
-@click.option(
-    "--command-config", metavar="FILE", help="Properties of Kafka's clients, such as security.protocol, for brokers."
-)
+@command_config
 @click.option("--path", metavar="DIR|URI", help="Read the topic from segment files in this folder or URI.")
 @click.option(
     "--to",

@@ -13,5 +13,6 @@ from ...rare_parts import part_loader
 
 if TYPE_CHECKING:
     from . import audit_outputs as audit_outputs
+    from . import verdict_run as verdict_run
 else:
     __getattr__ = part_loader(__name__)

@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 from fauxka.pipeline.audit_run import AuditRun, run_audit
 from fauxka.pipeline.checks.audit_job import AuditRequest
 from fauxka.pipeline.report.audit_outputs import AuditOutputs
+from fauxka.pipeline.report.verdict_run import VerdictRun
 from fauxka.testing import Broker
 
 from .events import COMPACTED, HEADER, START_MS, Found
@@ -63,6 +64,6 @@ def _findings(options: dict[str, str], written: LogFolder, folder: Path) -> Coun
     request = AuditRequest(options, f"header:{HEADER}", str(written.sent), str(written.journal), as_of_ms=AS_OF_MS)
     out = folder / "findings"
     with redirect_stdout(io.StringIO()):
-        run_audit(AuditRun(request, MASTER, SETTINGS, AuditOutputs(parquet=str(out))), io.StringIO())
+        run_audit(AuditRun(request, VerdictRun(MASTER, SETTINGS, AuditOutputs(parquet=str(out)))), io.StringIO())
     table = parquet.read_table(out, columns=NAMES)  # pyright: ignore[reportUnknownMemberType]
     return Counter(Found(**row) for row in table.to_pylist())

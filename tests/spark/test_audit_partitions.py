@@ -17,7 +17,9 @@ from fauxka.pipeline.audit_run import AuditRun
 from fauxka.pipeline.bad_option import BadOption
 from fauxka.pipeline.checks.audit_job import AuditRequest
 from fauxka.pipeline.checks.baseline import Baseline
+from fauxka.pipeline.report import verdict_run
 from fauxka.pipeline.report.summary import Summary, TopicKind
+from fauxka.pipeline.report.verdict_run import VerdictRun
 from fauxka.pipeline.schemas.schema_options import SchemaOptions
 
 from ..pipeline.logs_on_disk import batches, write_segment
@@ -46,14 +48,14 @@ def audited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     topics: list[str] = []
 
     @contextmanager
-    def session_of(_: AuditRun) -> Generator[FakeSpark, None, None]:
+    def logged_session(*_: object) -> Generator[FakeSpark, None, None]:
         yield FakeSpark()
 
     def audited_summary(_: object, run: AuditRun, *__: object) -> tuple[Summary, tuple[TopicKind, ...]]:
         topics.append(run.request.options["topics"])
         return Summary(log=run.request.options["path"], checks=run.request.checks, topics=(), groups=()), ()
 
-    monkeypatch.setattr(audit_partitions, "session_of", session_of)
+    monkeypatch.setattr(verdict_run, "logged_session", logged_session)
     monkeypatch.setattr(audit_partitions, "audited_summary", audited_summary)
     return topics
 
@@ -91,8 +93,8 @@ CHANGES: dict[str, Callable[[AuditRun], AuditRun]] = {
     "schema": lambda audit: with_request(audit, schemas=SchemaOptions(schema_id_bytes=8)),
     "empty-id-is-an-id": lambda audit: with_request(audit, is_empty_an_id=True),
     "late-after": lambda audit: with_request(audit, late_after_ms=7),
-    "fail-on": lambda audit: replace(audit, fail_on=("lost",)),
-    "baseline": lambda audit: replace(audit, baseline=Baseline("known.json", ())),
+    "fail-on": lambda audit: replace(audit, verdict=VerdictRun(fail_on=("lost",))),
+    "baseline": lambda audit: replace(audit, verdict=VerdictRun(baseline=Baseline("known.json", ()))),
 }
 
 
@@ -100,7 +102,7 @@ def test_the_same_audit_goes_on_with_the_partitions_without_a_verdict(
     log: Path, tmp_path: Path, audited: list[str]
 ) -> None:
     audit = with_request(run_of(log, **SINCE), event_time_field="json:$.t", late_after_ms=5)
-    audit = replace(audit, fail_on=("lost",))
+    audit = replace(audit, verdict=VerdictRun(fail_on=("lost",)))
     assert run(audit, tmp_path / "v") == 0
     (tmp_path / "v" / "b-0.json").unlink()
 

@@ -10,13 +10,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from fauxka.pipeline.checks.audit_job import SHUFFLE_TASKS_KEY
 from fauxka.pipeline.cluster.spark_session import register
-from fauxka.pipeline.compare import compare_job, compare_run
+from fauxka.pipeline.compare import compare_job
 from fauxka.pipeline.compare.compare_request import CompareRequest
-from fauxka.pipeline.compare.compare_run import CompareRun, run_compare
+from fauxka.pipeline.compare.compare_run import run_compare
 from fauxka.pipeline.compare.matching import Matching
 from fauxka.pipeline.compare.side_rows import OpenedLog, read_rows
 from fauxka.pipeline.compare.sides import Side, SideArguments, parse_side
+from fauxka.pipeline.report import verdict_run
 from fauxka.pipeline.report.audit_outputs import AuditOutputs
+from fauxka.pipeline.report.verdict_run import VerdictRun
 
 from ..pipeline.logs_on_disk import batches, write_segment
 
@@ -49,17 +51,13 @@ def test_what_a_deleted_file_had_is_no_finding(
         return 77
 
     monkeypatch.setattr(compare_job, "shuffle_tasks", many_tasks)
-    monkeypatch.setattr(compare_run, "logged_session", session)
+    monkeypatch.setattr(verdict_run, "logged_session", session)
     left, right = (parse_side(name, SideArguments(str(places[name]))) for name in ("left", "right"))
     tasks = spark.conf.get(SHUFFLE_TASKS_KEY)
     verdict = tmp_path / "verdict.json"
-    run = CompareRun(
-        CompareRequest(left, right, Matching("offsets")),
-        settings={SHUFFLE_TASKS_KEY: str(tasks)},
-        outputs=AuditOutputs(json=str(verdict)),
-    )
+    run = VerdictRun(settings={SHUFFLE_TASKS_KEY: str(tasks)}, outputs=AuditOutputs(json=str(verdict)))
 
-    exit_code = run_compare(run, io.StringIO())
+    exit_code = run_compare(CompareRequest(left, right, Matching("offsets")), run, io.StringIO())
 
     found = json.loads(verdict.read_text())
     assert exit_code == 1

@@ -51,7 +51,7 @@ SITUATIONS = {
     "a replica that ends in front of its own high watermark": Situation(
         [*SAME, stored(10, 1)], SAME, [("replica_divergence", 10, 5)], watermarks=(15, 15)
     ),
-    "records of an old leader that nobody got": Situation(
+    "records of an old leader that no other replica has": Situation(
         [*SAME, stored(10, 1, crc=7)],
         [*SAME, stored(10, 2), stored(15, 2)],
         [("unreplicated_records", 10, 15)],

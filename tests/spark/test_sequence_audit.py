@@ -100,7 +100,7 @@ SITUATIONS = {
     "what compaction took is no gap": Situation(
         [batch(0, 0, records_count=2), batch(10, 10), batch(25, 25)], [("compacted_offsets", 10, 4, 15)]
     ),
-    "offsets that are missing are told once a partition": Situation(
+    "missing offsets are one finding in each partition": Situation(
         [batch(0, 0), batch(10, 10), batch(20, 20)], [("missing_offsets", 10, 4, 10)]
     ),
     "a gap wider than the missing offsets is a gap": Situation(
@@ -194,7 +194,7 @@ SITUATIONS = {
         ],
         [("damaged_batch", 5, None, 5)],
     ),
-    "records of another leader epoch than the checkpoint has are told once": Situation(
+    "records whose leader epoch differs from the checkpoint are one finding": Situation(
         [batch(0, 0), batch(5, 5, leader_epoch=1), batch(10, 10, leader_epoch=1), batch(15, 15, leader_epoch=2)],
         [("leader_epoch_mismatch", 5, None, 10)],
         leader_epochs=[(0, 0), (2, 15)],
