@@ -30,10 +30,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with kafka_cluster(folder, {"unclean.leader.election.enable": "false"}, ["a", "b", "c"]) as cluster:
         with log_client(cluster.address(1)) as client:
             client.create_topic("orders", replication_factor=3)
-        append(cluster.address, BATCHES)
-        cluster.kill(1)
-        append(cluster.address, BATCHES, nodes=(2, 3))
-        cluster.start(1)
+        leader = append(cluster.address, BATCHES)
+        cluster.kill(leader)
+        append(cluster.address, BATCHES, nodes=tuple(node for node in NODES if node != leader))
+        cluster.start(leader)
         append(cluster.address, BATCHES)
         wait_until_equal(folder)
         for node in NODES:
@@ -41,14 +41,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
-def append(address: Callable[[int], str], count: int, nodes: tuple[int, ...] = NODES) -> None:
-    """Append batches at the leader, whichever node that is."""
+def append(address: Callable[[int], str], count: int, nodes: tuple[int, ...] = NODES) -> int:
+    """Append batches at the leader, whichever of the nodes that is, and return the node that appended the last one."""
     deadline = time.monotonic() + SECONDS_MAX
     left = count
-    while left:
+    while True:
         for node in nodes:
             with log_client(address(node)) as client:
                 left -= appended_by(client, left)
+            if not left:
+                return node
         assert time.monotonic() < deadline
         time.sleep(0.2)
 
