@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..broker.lifecycle.storage_options import EXPORTS_FOLDER
-from ..protocol.host_and_port import address_text, without_brackets
+from ..protocol.host_and_port import address_text, no_host_name, without_brackets
 from ..storage.file_systems.path_problems import find_file_in_the_way
 
 DEFAULT_HOST = "127.0.0.1"
@@ -142,9 +142,11 @@ def bind(options: AdminOptions, kafka_ports: Collection[int] = ()) -> BoundAddre
 def _bound(host: str, port: int, *, is_other_port: bool) -> BoundAddress:
     # For a str Python imports the IDNA tables, which slows down the start-up.
     name = host.encode("ascii") if host.isascii() else host
-    family, kind, protocol, _, address = socket.getaddrinfo(
-        name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
+    try:
+        found = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except UnicodeError as error:
+        raise no_host_name() from error
+    family, kind, protocol, _, address = found[0]
     bound = socket.socket(family, kind, protocol)
     try:
         # Allows the port of a broker that has just stopped.

@@ -77,20 +77,7 @@ class AdminServer:
         options = self._options
         if options is None:
             return
-        if options.tls is not None:
-            try:
-                self._tls = admin.admin_tls.admin_context(options.tls, options.host, tls_dir)
-            except ConfigError as error:
-                raise StartupError(str(error)) from error
-        if options.is_port_asked and options.port and options.port in kafka_ports:
-            raise StartupError(f"--admin-port: port {options.port} is the port of a Kafka listener")
-        try:
-            self._address = bind(options, kafka_ports)
-        except OSError as error:
-            where = f"{options.host}:{options.port}"
-            raise StartupError(
-                f"the admin API cannot listen on {where}: {error}; --admin-port off starts without it"
-            ) from error
+        self._tls, self._address = bind_admin_api(options, kafka_ports, tls_dir)
         if self._address.is_other_port:
             logger.warning("port %d is in use: the admin API is on %s", options.port, self._address.address)
         if options.is_open_to_others:
@@ -135,6 +122,25 @@ class AdminServer:
             await self._server.stop()
         elif self._address is not None:
             self._address.bound.close()
+
+
+def bind_admin_api(
+    options: AdminOptions, kafka_ports: Collection[int], tls_dir: Path | None
+) -> tuple[SSLContext | None, BoundAddress]:
+    """Return what HTTPS needs, None for HTTP, and a listening socket. Raises StartupError. See AdminServer.bind."""
+    try:
+        tls = None if options.tls is None else admin.admin_tls.admin_context(options.tls, options.host, tls_dir)
+    except ConfigError as error:
+        raise StartupError(str(error)) from error
+    if options.is_port_asked and options.port and options.port in kafka_ports:
+        raise StartupError(f"--admin-port: port {options.port} is the port of a Kafka listener")
+    try:
+        return tls, bind(options, kafka_ports)
+    except OSError as error:
+        where = f"{options.host}:{options.port}"
+        raise StartupError(
+            f"the admin API cannot listen on {where}: {error}; --admin-port off starts without it"
+        ) from error
 
 
 def import_http() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import resource
 import socket
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import uvicorn
 
+from ..storage.file_systems.descriptor_limit import find_descriptor_limit
 from .admin_options import LISTEN_BACKLOG
 from .http_connection import ConnectionTable, HttpConnection
 
@@ -83,10 +83,8 @@ class HttpServer:
 
 def connections_max() -> int:
     """Return the number of connections that may be open."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return CONNECTIONS_MAX
-    return min(CONNECTIONS_MAX, soft // SHARE_OF_DESCRIPTORS)
+    limit = find_descriptor_limit()
+    return CONNECTIONS_MAX if limit is None else min(CONNECTIONS_MAX, limit // SHARE_OF_DESCRIPTORS)
 
 
 class _Server(uvicorn.Server):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from threading import Timer
 
@@ -47,5 +48,8 @@ def run_token_command(command: TokenCommand, *, timeout_seconds: float, bytes_ma
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    if sys.platform == "win32":
+        process.kill()
+        return
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,7 @@
 """Host and port in one text, as clients write them."""
 
+from errno import EADDRNOTAVAIL
+
 
 def address_text(host: str, port: int) -> str:
     """Return "host:port", with brackets around an IPv6 address."""
@@ -9,3 +11,8 @@ def address_text(host: str, port: int) -> str:
 def without_brackets(host: str) -> str:
     """Return the host of an option, whose IPv6 address may be in brackets."""
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
+
+
+def no_host_name() -> OSError:
+    """Return the error for a UnicodeError of a lookup: a label of the name is empty, or has more than 63 characters."""
+    return OSError(EADDRNOTAVAIL, "no valid host name")

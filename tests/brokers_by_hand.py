@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +30,9 @@ class StartedByHand:
         self.variables = {"XDG_RUNTIME_DIR": str(folder), "FAUXKA_ADMIN_PORT": "0"}
         self.started: list[ByHand] = []
 
-    def serve(self, *options: str) -> ByHand:
+    def serve(self, *options: str, command: Sequence[str] = COMMAND) -> ByHand:
         process = subprocess.Popen(
-            [*COMMAND, "serve", "--port", "0", *options],
+            [*command, "serve", "--port", "0", *options],
             env={name: value for name, value in environment(self.variables).items() if value},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -42,13 +43,13 @@ class StartedByHand:
         self.started.append(ByHand(process, bootstrap.removeprefix("PLAINTEXT://"), admin))
         return self.started[-1]
 
-    def run(self, *words: str) -> Ended:
-        return run(*words, variables=self.variables)
+    def run(self, *words: str, command: Sequence[str] = COMMAND) -> Ended:
+        return run(*words, variables=self.variables, command=command)
 
-    def found(self, expected: str) -> Ended:
+    def found(self, expected: str, command: Sequence[str] = COMMAND) -> Ended:
         """Return the result of `fauxka admin` once its output is as expected; the file is written after the print."""
         deadline = time.monotonic() + START_SECONDS_MAX
-        while (ended := self.run("admin")).output != expected and time.monotonic() < deadline:
+        while (ended := self.run("admin", command=command)).output != expected and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
         return ended
 

@@ -1,27 +1,25 @@
 """Every Python that pyproject.toml claims: the tests pass on it, and what ships installs and serves.
 
-An interpreter is one of FAUXKA_PYTHONS (paths, separated as in PATH), a `python3.12` in PATH, or one of pyenv.
+tools/release/interpreters.py finds the interpreters.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tools.release.interpreters import claimed_versions, find_interpreter
 
 from .serving_process import environment, run, serving, stop
 from .test_packaging import NOT_COPIED, ROOT
 
 pytestmark = [pytest.mark.python_versions, pytest.mark.timeout(5400)]
 
-CLASSIFIER = "Programming Language :: Python :: 3."
 # A build and an installation, both with downloads.
 INSTALL_SECONDS_MAX = 600
 TEST_SECONDS_MAX = 5000
@@ -30,32 +28,10 @@ OF_MAKE = {"ARGS", "GROUP", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PROCESSES"}
 UV = Path(sys.executable).with_name("uv")
 
 
-def claimed_versions() -> list[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    classifiers: list[str] = project["classifiers"]
-    return [f"3.{line.removeprefix(CLASSIFIER)}" for line in classifiers if line.startswith(CLASSIFIER)]
-
-
-def candidates(version: str) -> Iterator[Path]:
-    yield from (Path(path) for path in os.environ.get("FAUXKA_PYTHONS", "").split(os.pathsep) if path)
-    if found := shutil.which(f"python{version}"):
-        yield Path(found)
-    yield from sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-
-
-def version_of(interpreter: Path) -> str | None:
-    code = "import sys; print(*sys.version_info[:2], sep='.')"
-    try:
-        ended = subprocess.run([str(interpreter), "-c", code], capture_output=True, text=True, timeout=60)
-    except OSError:
-        return None
-    return ended.stdout.strip() if ended.returncode == 0 else None
-
-
 @pytest.fixture(params=claimed_versions())
 def interpreter(request: pytest.FixtureRequest) -> Path:
     version: str = request.param
-    found = next((each for each in candidates(version) if version_of(each) == version), None)
+    found = find_interpreter(version)
     if found is None:
         pytest.skip(f"no Python {version} on this machine; FAUXKA_PYTHONS may name one")
     return found

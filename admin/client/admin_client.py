@@ -1,13 +1,15 @@
 """Calls of the admin API of a running broker, over HTTP.
 
-The broker is the one of --admin or of --ready-file. Without them it is the only running broker of this user that has
-no ready file of its own (broker/lifecycle/ready_file.py). No call goes to a default port: another process may have it.
+The broker is the one of --admin or of --ready-file, or else the one of the variable FAUXKA_ADMIN. Without any of them
+it is the only running broker of this user that has no ready file of its own (broker/lifecycle/ready_file.py). No call
+goes to a default port: another process may have it.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import os
 import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +25,8 @@ from ..errors import Unreachable as Unreachable
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+# The admin API of the calls, like --admin. The action of setup/ and `fauxka hunt` set it.
+ADMIN_VARIABLE = "FAUXKA_ADMIN"
 # A verdict reads whole logs.
 RESPONSE_SECONDS_MAX = 120.0
 # A longer list of allowed values, such as that of all APIs, hides the message.
@@ -74,18 +78,20 @@ def find_admin_address(admin: str | None, ready_file: str | None) -> AdminAddres
         return parse_address(admin)
     if ready_file is not None:
         return _address_of(_read(ready_file), f"the broker of {ready_file}")
+    if of_variable := os.environ.get(ADMIN_VARIABLE):
+        return parse_address(of_variable, ADMIN_VARIABLE)
     return _address_of(_only_broker(), "the running broker")
 
 
-def parse_address(text: str) -> AdminAddress:
-    """Parse a URL or "host:port", which is one of HTTP. Raises BadCall."""
+def parse_address(text: str, source: str = "--admin") -> AdminAddress:
+    """Parse a URL or "host:port", which is one of HTTP. source: named in the error. Raises BadCall."""
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port, parts = None, None, urlsplit("")
     if parts.scheme not in ("http", "https") or not host or port is None or parts.path not in ("", "/") or parts.query:
-        raise BadCall(f"--admin: expected http://HOST:PORT or https://HOST:PORT, got {text!r}")
+        raise BadCall(f"{source}: expected http://HOST:PORT or https://HOST:PORT, got {text!r}")
     return AdminAddress(host, port, parts.scheme)
 
 

@@ -27,7 +27,11 @@ JSON_OPTION = click.option("as_json", "--json", is_flag=True, help="Print the re
 def broker_options(command: AnyCommand) -> AnyCommand:
     """Add the options that choose a broker: admin, ready_file, admin_token and admin_ca."""
     options = (
-        click.option("--admin", metavar="URL", help="The broker with this admin API: http://HOST:PORT, or https."),
+        click.option(
+            "--admin",
+            metavar="URL",
+            help="The broker with this admin API: http://HOST:PORT, or https.  [default: that of FAUXKA_ADMIN]",
+        ),
         click.option("--ready-file", type=click.Path(), help="The broker that wrote this ready file."),
         click.option(
             "--admin-token", envvar="FAUXKA_ADMIN_TOKEN", metavar="TOKEN", help="Bearer token of the admin API."

@@ -12,6 +12,10 @@ KAFKA_PREFIX = "KAFKA_"
 OWN_PREFIX = "FAUXKA_"
 # Read by the installation, and not by a broker.
 BUILD_VARIABLES = frozenset({"FAUXKA_COMPILE"})
+# The addresses of a running broker, for commands and tests.
+CLIENT_VARIABLES = frozenset({
+    "FAUXKA_ADMIN", "FAUXKA_ADMIN_CA", "FAUXKA_BOOTSTRAP", "FAUXKA_BOOTSTRAP_SERVERS",
+})  # fmt: skip
 # What Kubernetes sets in every container for a service `kafka` or `fauxka-test`.
 _SERVICE_LINK = re.compile(r"\w+_SERVICE_(HOST|PORT(_\w+)?)|\w+_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?", re.ASCII)
 _SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://.*")
@@ -64,7 +68,7 @@ def own_variable_warnings(environment: Mapping[str, str], options: Mapping[str, 
 
     options: the variable of each option of the command line, such as "--host"; None for an option without one.
     """
-    known = {*options.values(), *BUILD_VARIABLES}
+    known = {*options.values(), *BUILD_VARIABLES, *CLIENT_VARIABLES}
     unknown = [
         variable
         for variable, value in environment.items()

@@ -16,6 +16,8 @@ from ...rare_parts import part_loader
 if TYPE_CHECKING:
     from . import advertised_file as advertised_file
     from . import cluster_loader as cluster_loader
+    from . import command_line as command_line
+    from . import data_folder_check as data_folder_check
     from . import health as health
     from . import health_addresses as health_addresses
     from . import metadata_store as metadata_store

@@ -9,7 +9,6 @@ Source: LogManager.lockLogDirs and MetaPropertiesEnsemble.verify, Kafka 4.3.0.
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from ...storage.file_systems.os_file_system import OsFileSystem
 from ...storage.file_systems.path_problems import find_path_problem
 from ..metadata.cluster_metadata import ClusterMetadata
 from ..metadata.metadata_fields import METADATA_FILE
+from .folder_lock import lock
 from .metadata_files import (
     BROKEN_METADATA_FILE,
     METADATA_COPY,
@@ -78,8 +78,8 @@ class DataDirectory:
         self.file_system: FileSystem = self._files
         try:
             os.makedirs(self.folder, exist_ok=True)
-            _check_content(self.folder)
-            self._lock = _lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
+            check_content(self.folder)
+            self._lock = lock_exclusive(f"{self.folder}/{LOCK}", self.folder)
             self._files.protect_private_files()
         except OSError as error:
             problem = find_path_problem(self.folder, error)
@@ -161,7 +161,7 @@ class DataDirectory:
         logger.warning("%s in %s; %s", stored.file_fault, self.folder, source)
 
 
-def _check_content(folder: str) -> None:
+def check_content(folder: str) -> None:
     """Raise DataDirectoryError for a folder that is neither empty nor of fauxka or Kafka."""
     names = set(os.listdir(folder))
     others = sorted(names - _NAMES_IN_EMPTY)
@@ -172,13 +172,11 @@ def _check_content(folder: str) -> None:
         )
 
 
-def _lock_exclusive(path: str, folder: str) -> int:
+def lock_exclusive(path: str, folder: str) -> int:
     """Return a file descriptor with the lock, which is released with it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        # flock also excludes other threads of this process; lockf is the kind of lock that Java uses.
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor, is_shared=False)
     except (BlockingIOError, PermissionError) as error:
         os.close(descriptor)
         raise DataDirectoryError(

@@ -5,7 +5,6 @@ Nothing is written to the folder. A shared lock keeps brokers from using it unti
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 from collections.abc import Iterable
@@ -30,6 +29,7 @@ from ...storage.log_manager import LogManager, StoredPartition
 from ..metadata.cluster_metadata import ClusterMetadata, TopicMetadata, encode_metadata
 from ..metadata.metadata_fields import METADATA_FILE
 from .data_directory import DataDirectory, DataDirectoryError
+from .folder_lock import lock
 from .metadata_files import read_bounded
 from .stored_topics import topics_in_folders
 
@@ -155,8 +155,7 @@ def lock_shared(folder: str) -> int:
     except FileNotFoundError:
         return -1
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(descriptor, is_shared=True)
     except (BlockingIOError, PermissionError) as error:
         os.close(descriptor)
         raise DataDirectoryError(f"a broker is using {folder}; stop it, or take a copy") from error

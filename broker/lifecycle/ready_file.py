@@ -12,20 +12,28 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import stat
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from errno import EPERM
 from typing import NamedTuple
 
+from ...protocol.host_and_port import without_brackets
 from ...storage.file_systems.own_folder import identity_of, replace_file
 from ...storage.file_systems.path_problems import find_file_in_the_way
+
+if sys.platform == "win32":
+    import tempfile
 
 logger = logging.getLogger(__name__)
 
 _SUFFIX = ".json"
 # A ready file has about a hundred bytes.
 _BYTES_MAX = 64 * 1024
+# Windows repeats a refused connection for two seconds.
+_CONNECT_SECONDS_MAX = 5.0
 
 
 class ReadyFileError(Exception):
@@ -152,7 +160,7 @@ def registered_brokers() -> list[RunningBroker]:
         path = os.path.join(folder, name)
         with suppress(OSError, ReadyFileError):
             broker = read_ready_file(path)
-            if _is_running(broker.pid):
+            if _is_running(broker):
                 found.append(broker)
             else:
                 os.remove(path)
@@ -164,20 +172,40 @@ def running_brokers_folder() -> str:
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         return os.path.join(runtime, "fauxka")
+    if sys.platform == "win32":
+        # A folder of the user.
+        return os.path.join(tempfile.gettempdir(), "fauxka")
     return os.path.join(os.environ.get("TMPDIR") or "/tmp", f"fauxka-{os.getuid()}")
 
 
 def _check_owner(folder: str) -> None:
     """Raise OSError unless the folder is the user's own: in a shared folder another user could name other brokers."""
     found = os.lstat(folder)
+    if sys.platform == "win32":
+        return
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise PermissionError(EPERM, "not a folder of this user", folder)
 
 
-def _is_running(pid: int) -> bool:
+def _is_running(broker: RunningBroker) -> bool:
+    if sys.platform == "win32":
+        # os.kill would end the process there.
+        return _accepts_connections(broker.admin or broker.bootstrap)
     try:
-        os.kill(pid, 0)
+        os.kill(broker.pid, 0)
     except (ProcessLookupError, PermissionError):
         # A process of another user has got the id since.
         return False
+    return True
+
+
+def _accepts_connections(address: str) -> bool:
+    """Return False if nothing listens on an address of a ready file, True if something does or another error occurs."""
+    host, _, port = address.removeprefix("https://").rpartition(":")
+    try:
+        socket.create_connection((without_brackets(host), int(port)), _CONNECT_SECONDS_MAX).close()
+    except ConnectionRefusedError:
+        return False
+    except (OSError, ValueError):
+        return True
     return True

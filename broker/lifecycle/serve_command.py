@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -131,8 +132,27 @@ def serve(options: ServeOptions, hooks: ServeHooks) -> None:
     logger.info("stopped")
 
 
+class DescribedBroker(NamedTuple):
+    """What the options ask for. warnings, notes: lines for the log."""
+
+    description: ClusterDescription
+    seed_topics: list[SeedTopic]
+    warnings: list[str]
+    notes: list[str]
+
+
 def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> PreparedBroker:
     """Build the cluster, without listening yet, and log warnings on its configs. Raises StartupError."""
+    described = describe(options, make_file_faults)
+    built = _build(described.description)
+    own_warnings = own_variable_warnings(options.environment, options.variables)
+    for warning in (*described.warnings, *built.securities.warnings, *own_warnings):
+        logger.warning("%s", warning)
+    return PreparedBroker(built, described.seed_topics, described.notes, options.log_kafka_started)
+
+
+def describe(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> DescribedBroker:
+    """Check the options and the environment, and create nothing. Raises StartupError."""
     if options.ready_file and (problem := find_ready_file_problem(options.ready_file)) is not None:
         raise StartupError(f"--ready-file: {problem}")
     try:
@@ -162,14 +182,33 @@ def prepare(options: ServeOptions, make_file_faults: MakeFileFaults | None) -> P
             emulated_version=version,
             file_faults=make_file_faults,
         )
-        built = build_cluster(description)
     except FauxkaError as error:
         raise StartupError(str(error)) from error
-    own_warnings = own_variable_warnings(options.environment, options.variables)
-    for warning in (*gathered.warnings, *built.securities.warnings, *own_warnings):
-        logger.warning("%s", warning)
     notes = [*gathered.notes, *_log_dirs_notes(gathered.config, options)]
-    return PreparedBroker(built, seed_topics, notes, options.log_kafka_started)
+    return DescribedBroker(description, seed_topics, gathered.warnings, notes)
+
+
+def _build(description: ClusterDescription) -> BuiltCluster:
+    try:
+        return build_cluster(description)
+    except FauxkaError as error:
+        raise StartupError(str(error)) from error
+
+
+def try_start(options: ServeOptions) -> BuiltCluster:
+    """Return what `serve` would build, in memory. Raises StartupError where `serve` does before it listens.
+
+    A data folder is checked without being opened, because that recovers its logs. The file of --advertised-file, which
+    may not exist yet, is left out. The caller closes the cluster.
+    """
+    description = describe(options._replace(advertised_file=None), None).description
+    storage = description.storage
+    try:
+        if storage.data_dir is not None:
+            lifecycle.data_folder_check.check_data_folder(storage.data_dir, description.nodes.node_count)
+    except FauxkaError as error:
+        raise StartupError(str(error)) from error
+    return _build(replace(description, storage=StorageOptions(cluster_id=storage.cluster_id)))
 
 
 def _read_advertised(options: ServeOptions, count: int) -> list[str]:

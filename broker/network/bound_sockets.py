@@ -11,10 +11,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...protocol.host_and_port import address_text
+from ...protocol.host_and_port import address_text, no_host_name
 from .listeners import WILDCARD_HOSTS
 
 # The system may choose a port for one address that is in use on the other one. Two such choices in a row are rare.
@@ -55,7 +56,11 @@ def bind_address(family: int, address: tuple[object, ...]) -> socket.socket:
     """Return a socket that is bound to the address. Raises OSError."""
     bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform == "win32":
+            # SO_REUSEADDR would share the port with another process there.
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             # IPv4 has a socket of its own.
             bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
@@ -75,7 +80,10 @@ async def _addresses_of(host: str) -> Sequence[_Address]:
         socket.inet_pton(socket.AF_INET, host)
     except OSError:
         loop = asyncio.get_running_loop()
-        infos = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        try:
+            infos = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except UnicodeError as error:
+            raise no_host_name() from error
         return list(dict.fromkeys(_Address(int(info[0]), str(info[4][0]), tuple(info[4][2:])) for info in infos))
     return [_Address(socket.AF_INET, host)]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 
 # With one processor, a polling loop would keep the client from running.
@@ -51,6 +52,6 @@ class BusyPoll:
 
 def processor_count() -> int:
     """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
+    if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -60,6 +60,7 @@ class PipeHandler(logging.Handler):
         super().__init__()
         self._descriptor = descriptor
         # Not select.select, which takes no descriptor above 1023.
+        assert sys.platform != "win32", "_is_pipe is false there"
         self._room = select.poll()
         self._room.register(descriptor, select.POLLOUT)
         self._left_out = 0
@@ -78,9 +79,11 @@ class PipeHandler(logging.Handler):
 
     def _has_room(self) -> bool:
         """Whether PIPE_BUF bytes can be written without blocking."""
+        assert sys.platform != "win32", "see __init__"
         return bool(self._room.poll(0))
 
     def _write(self, record: logging.LogRecord) -> None:
+        assert sys.platform != "win32", "see __init__"
         try:
             line = (self.format(record) + "\n").encode(errors="backslashreplace")
             for start in range(0, len(line), select.PIPE_BUF):
@@ -109,6 +112,9 @@ def set_up_logging(level: int, stream: TextIO | None = None) -> None:
 
 
 def _is_pipe(output: TextIO) -> bool:
+    """Whether output is a pipe that can be asked for room. None can on Windows, where a full pipe blocks."""
+    if sys.platform == "win32":
+        return False
     try:
         return stat.S_ISFIFO(os.fstat(output.fileno()).st_mode)
     except (OSError, ValueError):

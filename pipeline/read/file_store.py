@@ -10,11 +10,15 @@ from __future__ import annotations
 import glob
 import mmap
 import os
+import sys
 from errno import EACCES
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 from ..decode.batch_search import find_next_batch
+
+# Without the flag, Windows translates line ends.
+_READ_BINARY = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 
 class FileEntry(NamedTuple):
@@ -82,7 +86,7 @@ class LocalFile:
 
     def __init__(self, path: str) -> None:
         """Open the file."""
-        self._descriptor = os.open(path, os.O_RDONLY)
+        self._descriptor = os.open(path, _READ_BINARY)
         self.size = os.fstat(self._descriptor).st_size
 
     def __enter__(self) -> Self:
@@ -97,6 +101,9 @@ class LocalFile:
 
     def read_at(self, position: int, size: int) -> bytes:
         """Return the bytes."""
+        if sys.platform == "win32":
+            os.lseek(self._descriptor, position, os.SEEK_SET)
+            return os.read(self._descriptor, size)
         return os.pread(self._descriptor, size, position)
 
     # The system reads ahead.

@@ -206,6 +206,8 @@ def _new_block(size: int) -> memoryview:
 
 def _drop_unused_pages(block: memoryview, used: int) -> None:
     """Return the pages after the first used bytes to the system, if the block is a mapping."""
+    if sys.platform == "win32":
+        return
     mapping = block.obj
     start = -(-used // mmap.PAGESIZE) * mmap.PAGESIZE
     if isinstance(mapping, mmap.mmap) and _DROP_PAGES is not None and start < len(block):

@@ -6,9 +6,9 @@ A broker with 10,000 partitions has ten times as many files as a process may ope
 from __future__ import annotations
 
 import os
-import resource
 from errno import EMFILE, ENFILE
 
+from .descriptor_limit import find_descriptor_limit
 from .own_folder import FILE_MODE
 
 # The cache uses a third of the process limit. The rest is for a second data folder and for connections.
@@ -126,14 +126,10 @@ def can_open(count: int, descriptor: int) -> bool:
 
 def left_by_connections() -> int:
     """Return how many more descriptors the process must be able to open after it has accepted a connection."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return _LEFT_BY_CONNECTIONS
-    return min(_LEFT_BY_CONNECTIONS, soft // _SHARE_LEFT_BY_CONNECTIONS)
+    limit = find_descriptor_limit()
+    return _LEFT_BY_CONNECTIONS if limit is None else min(_LEFT_BY_CONNECTIONS, limit // _SHARE_LEFT_BY_CONNECTIONS)
 
 
 def _allowed_descriptors() -> int:
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY:
-        return _OPEN_MAX
-    return max(_OPEN_MIN, min(_OPEN_MAX, soft // _SHARE_OF_PROCESS))
+    limit = find_descriptor_limit()
+    return _OPEN_MAX if limit is None else max(_OPEN_MIN, min(_OPEN_MAX, limit // _SHARE_OF_PROCESS))

@@ -2,11 +2,14 @@
 
 On disk it may be longer than its size, by preallocated space or the torn tail of a failed write. The tail is truncated
 at once or, if that fails too, before the next write.
+
+Windows has neither data folders nor reads and writes at a position: see broker/lifecycle/folder_lock.py.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EIO, ENOENT
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
 # The size of one read: large enough to make calls cheap, and no larger than a block of a memory file.
 _READ_BYTES_MAX = 1024 * 1024
+
+NO_FILES = "Windows has no data folders"
 
 # Syncs data and size without timestamps, if the system has such a call.
 _sync_data: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
@@ -57,6 +62,7 @@ class OsFile:
 
     def append(self, head: bytes, body: memoryview | bytes) -> int:
         """Write head and body to the end, and return the position of head."""
+        assert sys.platform != "win32", NO_FILES
         position = self._size
         end = position + len(head) + len(body)
         descriptor = self._descriptors.find(self._key)
@@ -101,6 +107,7 @@ class OsFile:
 
     def read(self, position: int, size: int) -> memoryview:
         """Return size bytes from position as one view."""
+        assert sys.platform != "win32", NO_FILES
         assert position >= 0 and position + size <= self._size, f"{size} bytes at {position} of {self._size}"
         descriptor = self._descriptors.find(self._key) or self._open_for_reading()
         data = os.pread(descriptor.number, size, position)
@@ -171,13 +178,14 @@ def _sync(descriptor: Descriptor) -> None:
 def _write_again_and_sync(descriptor: Descriptor, size: int) -> None:
     for position in range(0, size, _READ_BYTES_MAX):
         piece = min(size - position, _READ_BYTES_MAX)
-        data = _read_rest(descriptor, os.pread(descriptor.number, piece, position), position, piece)
+        data = _read_rest(descriptor, b"", position, piece)
         _write_all(descriptor, memoryview(data), position)
     _sync(descriptor)
 
 
 def _write_all(descriptor: Descriptor, data: memoryview, position: int) -> None:
     """Write all data at position, in several calls if necessary; raises OSError."""
+    assert sys.platform != "win32", NO_FILES
     while len(data):
         size = os.pwrite(descriptor.number, data, position)
         if not size:
@@ -188,6 +196,7 @@ def _write_all(descriptor: Descriptor, data: memoryview, position: int) -> None:
 
 def _read_rest(descriptor: Descriptor, data: bytes, position: int, size: int) -> bytes:
     """Return size bytes from position, of which data are the first; one call returns at most 2 GB."""
+    assert sys.platform != "win32", NO_FILES
     pieces = [data]
     missing = size - len(data)
     while missing:

@@ -21,7 +21,7 @@ from ..log_files import is_log_file
 from .file_system import TEMPORARY_SUFFIX
 from .open_descriptors import OpenDescriptors
 from .os_file import OsFile
-from .own_folder import FILE_MODE, check_identity, delete_own_folder, identity_of, replacing, write_whole
+from .own_folder import FILE_MODE, READ_FOLDER, check_identity, delete_own_folder, identity_of, replacing, write_whole
 
 _NS_PER_MS = 1_000_000
 # Permissions before the umask.
@@ -202,7 +202,7 @@ class OsFileSystem:
         if is_created and not os.path.isdir(full_path):
             os.makedirs(full_path, exist_ok=True)
             self._forget(folder)
-        descriptor = self._descriptors.open_uncached(full_path, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = self._descriptors.open_uncached(full_path, READ_FOLDER)
         identity = self._identities.get(folder)
         if identity is not None:
             check_identity(full_path, descriptor.number, identity)

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, runtime_checkable
 
+from ...admin.client.admin_client import ADMIN_VARIABLE
 from .errors import BadHuntOption, CannotHunt
 from .running import Running
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 # Where a command finds the broker, and the folder of the run.
 BOOTSTRAP_VARIABLES = ("FAUXKA_BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS")
 FOLDER_VARIABLE = "FAUXKA_HUNT_FOLDER"
-ADMIN_VARIABLE = "FAUXKA_ADMIN"
 PLACEHOLDER = "{bootstrap}"
 # The end of the output that is kept.
 OUTPUT_BYTES_MAX = 4000
@@ -207,6 +208,9 @@ def starting(option: str) -> Generator[None]:
 
 def _kill_session(process: subprocess.Popen[bytes]) -> None:
     """Kill a process with its session: children that outlive it would go on with the next run's time and files."""
+    if sys.platform == "win32":
+        process.kill()
+        return
     for group in {process.pid, *_groups_of(process.pid)}:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)

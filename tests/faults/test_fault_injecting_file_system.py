@@ -1,6 +1,7 @@
 """Each action on each operation, on files in memory: the result, the content, and the content after a stop."""
 
 import errno
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -421,6 +422,7 @@ def test_corrupt_replace_changes_its_last_bytes(files: FaultInjectingFiles) -> N
     assert files.content(SNAPSHOT) == b"a" + bytes([ord("b") ^ 0xFF, ord("c") ^ 0xFF])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="data folders need Linux or macOS")
 def test_files_on_disk_lose_and_tear_like_files_in_memory(tmp_path: Path) -> None:
     files = FaultInjectingFiles(OsFileSystem(tmp_path))
     file = files.system.open(LOG)

@@ -10,6 +10,8 @@ tests/golden/cluster-4.3.0.jsonl.
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections import defaultdict
 
 from ....protocol.messages.describe_log_dirs import (
@@ -71,6 +73,8 @@ def _size_of(partition: Partition) -> int:
 
 def _memory_bytes() -> tuple[int, int]:
     """Return the total and available bytes of the machine's memory."""
+    if sys.platform == "win32":
+        return UNKNOWN_BYTES, UNKNOWN_BYTES
     try:
         page_bytes = os.sysconf("SC_PAGE_SIZE")
         return os.sysconf("SC_PHYS_PAGES") * page_bytes, os.sysconf("SC_AVPHYS_PAGES") * page_bytes
@@ -81,7 +85,7 @@ def _memory_bytes() -> tuple[int, int]:
 def _disk_bytes(folder: str) -> tuple[int, int]:
     """Return the total and usable bytes of the folder's file system."""
     try:
-        status = os.statvfs(folder)
+        usage = shutil.disk_usage(folder)
     except OSError:
         return UNKNOWN_BYTES, UNKNOWN_BYTES
-    return status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
+    return usage.total, usage.free

@@ -26,7 +26,7 @@ from urllib.request import (
     OpenerDirector,
     ProxyHandler,
     UnknownHandler,
-    url2pathname,
+    url2pathname,  # pyright: ignore[reportDeprecated]
 )
 
 from ...config.config_types import ConfigError
@@ -69,7 +69,7 @@ class FileKeySource:
 
     def __init__(self, url: str, key: str) -> None:
         """Read the file. key: of the configuration, for the message. Raises ConfigError."""
-        path = Path(url2pathname(urlsplit(url).path))
+        path = Path(url2pathname(urlsplit(url).path))  # pyright: ignore[reportDeprecated]
         try:
             with path.open("rb") as file:
                 self._keys = parse_key_set(_bounded(file.read(KEY_SET_BYTES_MAX + 1)))
