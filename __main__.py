@@ -1,4 +1,4 @@
-"""The command line: serve, health, export, help, scenario; those of admin/client, testing/hunting and pipeline.
+"""The command line: serve, doctor and help, and the commands of other parts.
 
 A usage error is one line on standard error and exit code 2. Each command imports its own package when it runs.
 """
@@ -9,41 +9,30 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from . import ConfigError, __version__, admin, pipeline, protocol, scenarios, testing
-from .broker import config, lifecycle, runtime
-from .broker.lifecycle import export as exporting
-from .storage import checkpoints
+from . import __version__, admin, pipeline, protocol, scenarios, testing
+from .broker import lifecycle, runtime
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from .admin.admin_options import AdminOptions
     from .admin.content_decoder import ContentDecoder
-    from .admin.scenarios import Scenarios
     from .broker.lifecycle.serve_command import ServeOptions
     from .faults.rules.fault_rules import FaultRule
 
 EXIT_USAGE = 2
-EXIT_UNHEALTHY = 1
-# The exit code of Kafka's own command.
-EXIT_TOPICS_FAILED = 1
-# A scenario did not show its expected result.
-EXIT_NOT_SEEN = 1
+EXIT_CANNOT_SERVE = 1
 # The exit codes of shells for a process that ended by SIGINT or SIGTERM.
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
-HEALTH_TIMEOUT_SECONDS = 3.0
 # Shared by all options, because each instance looks up a translation.
 PATH = click.Path()
-COMMAND_CONFIG = click.option(
-    "--command-config", type=PATH, metavar="FILE", help="Properties of Kafka's clients, such as security.protocol."
-)
 
 
 def main() -> None:
@@ -56,8 +45,7 @@ def main() -> None:
         click.echo(error.format_message())
         sys.exit(EXIT_USAGE)
     except click.ClickException as error:
-        message = pipeline.repeated_command.message_without_secrets(one_line(error.format_message()))
-        click.echo(f"fauxka: {message}", err=True)
+        click.echo(f"fauxka: {message_of(error)}", err=True)
         sys.exit(EXIT_USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(EXIT_INTERRUPTED)
@@ -68,42 +56,34 @@ def exit_terminated(number: int, frame: object) -> NoReturn:
     sys.exit(EXIT_TERMINATED)
 
 
-def one_line(text: str) -> str:
-    """Return text without line breaks."""
-    return " ".join(text.split())
-
-
-def read_command_config(file: str | None) -> dict[str, str]:
-    """Return the properties in the file of --command-config; none without it."""
-    try:
-        return {} if file is None else checkpoints.properties_file.read_properties_file(file)
-    except ConfigError as error:
-        raise click.BadParameter(str(error), param_hint="--command-config") from error
+def message_of(error: click.ClickException) -> str:
+    """Return the message in one line, without passwords."""
+    return pipeline.repeated_command.message_without_secrets(" ".join(error.format_message().split()))
 
 
 HUNT = "hunt"
-# The commands of admin/client. They are listed here so that no other command imports them.
+# The commands of other parts. They are listed here so that no other command imports them.
 ADMIN_COMMANDS = ("admin", "completion", "fault", "journal", "report", "reset", "verdict")
+BROKER_COMMANDS = ("export", "health")
+SCENARIO_COMMANDS = ("demo", "scenario")
 
 
 class _Commands(click.Group):
-    """The commands of this module, of admin/client and of the pipeline; the others are imported on first use."""
+    """The commands of this module and of the other parts, which are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands that are not hidden."""
-        own = [name for name, command in self.commands.items() if not command.hidden]
-        return sorted([*own, HUNT, *ADMIN_COMMANDS, *pipeline.command_line.commands.list_commands(ctx)])
+        listed = (*self.commands, HUNT, *ADMIN_COMMANDS, *BROKER_COMMANDS, *SCENARIO_COMMANDS)
+        return sorted([*listed, *pipeline.command_line.commands.list_commands(ctx)])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name."""
         command = super().get_command(ctx, cmd_name)
         if command is not None:
             return command
-        if cmd_name in ADMIN_COMMANDS:
-            return admin.client.command_line.commands.get_command(ctx, cmd_name)
         if cmd_name == HUNT:
             return testing.hunting.command_line.hunt
-        return pipeline.command_line.commands.get_command(ctx, cmd_name)
+        return _part_with(cmd_name).get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -113,6 +93,17 @@ class _Commands(click.Group):
         if not (name.startswith("-") or ctx.resilient_parsing or self.get_command(ctx, name)):
             raise click.UsageError(protocol.similar_names.unknown_name("command", name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
+
+
+def _part_with(name: str) -> click.Group:
+    """Return the commands of the part that has the command, or those of the pipeline."""
+    if name in ADMIN_COMMANDS:
+        return admin.client.command_line.commands
+    if name in (*BROKER_COMMANDS, "kafka-topics"):
+        return lifecycle.command_line.commands
+    if name in SCENARIO_COMMANDS:
+        return scenarios.command_line.commands
+    return pipeline.command_line.commands
 
 
 def show_version(ctx: click.Context, parameter: click.Parameter, is_wanted: bool) -> None:
@@ -274,21 +265,7 @@ def commands() -> None:
     is_flag=True,
     help="Log Kafka's own line at the end of the start-up, for tools that wait for it.",
 )
-def serve(
-    log_level: str,
-    admin_port: str | None,
-    admin_host: str,
-    admin_token: str | None,
-    admin_tls: str | None,
-    admin_allowed_hosts: tuple[str, ...],
-    export_dir: str | None,
-    schema_registry: str | None,
-    schema_registry_user: str | None,
-    key_schema: str | None,
-    value_schema: str | None,
-    rule_file: str | None,
-    **options: Any,
-) -> None:
+def serve(log_level: str, **parameters: Any) -> None:
     """Run a broker, or a cluster of several, until SIGTERM or SIGINT.
 
     Kafka configuration keys come from --config, the environment variables KAFKA_*, and -c; later ones override.
@@ -296,173 +273,79 @@ def serve(
     # Imports create no garbage; serve_command enables the collector again.
     gc.disable()
     runtime.log_output.set_up_logging(runtime.log_output.level_of(log_level))
+    wanted = wanted_broker(parameters)
+    hooks = admin.admin_server.AdminServer(
+        wanted.admin, lambda: scenarios.admin_runner.AdminRunner(), wanted.rules, wanted.decoder
+    )
+    try:
+        lifecycle.serve_command.serve(wanted.options, hooks)
+    except lifecycle.serve_command.StartupError as error:
+        raise click.ClickException(str(error)) from error
 
-    def parse_options(export_dir: str) -> AdminOptions | None:
-        options = admin.admin_options.parse_admin_options(
-            admin_host, admin_port, admin_token, allowed_hosts=admin_allowed_hosts, export_dir=export_dir
-        )
-        return None if options is None else options._replace(tls=admin_tls or None)
 
-    serve_options = lifecycle.serve_command.ServeOptions(
+class WantedBroker(NamedTuple):
+    """What `serve` starts.
+
+    admin: None without an admin API. rules: in force from the start on. decoder: decodes keys and values by schemas.
+    """
+
+    options: ServeOptions
+    admin: AdminOptions | None
+    rules: list[FaultRule]
+    decoder: ContentDecoder | None
+
+
+def wanted_broker(parameters: Mapping[str, Any]) -> WantedBroker:
+    """Return what the parameters of the command `serve` and the environment ask for. Raises ClickException."""
+    fields = lifecycle.serve_command.ServeOptions._fields
+    tls, port, data_dir = parameters["admin_tls"], parameters["admin_port"], parameters["data_dir"]
+    options = lifecycle.serve_command.ServeOptions(
         environment=os.environ,
         variables=option_variables(),
-        needs_authority=admin_tls == admin.admin_options.AUTO and admin_port != admin.admin_options.OFF,
-        **options,
+        needs_authority=tls == admin.admin_options.AUTO and port != admin.admin_options.OFF,
+        **{name: value for name, value in parameters.items() if name in fields},
     )
-    decoder = open_decoder(schema_registry, schema_registry_user, key_schema, value_schema)
-    run_broker(serve_options, parse_options, export_dir, read_rules(rule_file), decoder)
+    try:
+        admin_options = admin.admin_options.parse_admin_options(
+            parameters["admin_host"],
+            port,
+            parameters["admin_token"],
+            allowed_hosts=parameters["admin_allowed_hosts"],
+            export_dir=parameters["export_dir"] or admin.admin_options.default_export_dir(data_dir),
+        )
+        rules = [] if parameters["rule_file"] is None else admin.rule_file.read_rule_file(parameters["rule_file"])
+        decoder = open_decoder(parameters)
+    except admin.rule_file.RuleFileError as error:
+        raise click.ClickException(f"--rules: {error}") from error
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    return WantedBroker(options, admin_options and admin_options._replace(tls=tls or None), rules, decoder)
 
 
-def open_decoder(
-    registry: str | None, user: str | None, key_schema: str | None, value_schema: str | None
-) -> ContentDecoder | None:
-    """Return what decodes keys and values for the admin API; None without schemas. Raises ClickException.
+def open_decoder(parameters: Mapping[str, Any]) -> ContentDecoder | None:
+    """Return what decodes keys and values for the admin API; None without schemas. Raises ValueError.
 
     The part that decodes is the pipeline's, which only this module may give to the broker.
     """
-    if registry is None and key_schema is None and value_schema is None:
+    if all(parameters[name] is None for name in ("schema_registry", "key_schema", "value_schema")):
         return None
     schemas = pipeline.schemas
     options = schemas.schema_options.SchemaOptions(
-        key_schema=key_schema,
-        value_schema=value_schema,
-        schema_registry=registry or None,
-        schema_registry_user=user or None,
+        key_schema=parameters["key_schema"],
+        value_schema=parameters["value_schema"],
+        schema_registry=parameters["schema_registry"] or None,
+        schema_registry_user=parameters["schema_registry_user"] or None,
     )
-    try:
-        return schemas.whole_contents.WholeContents(options)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
-
-
-def read_rules(path: str | None) -> list[FaultRule]:
-    """Return the fault rules in a file; none without a path. Raises ClickException."""
-    if path is None:
-        return []
-    try:
-        return admin.rule_file.read_rule_file(path)
-    except admin.rule_file.RuleFileError as error:
-        raise click.ClickException(f"--rules: {error}") from error
+    return schemas.whole_contents.WholeContents(options)
 
 
 def option_variables() -> dict[str, str | None]:
-    """Return the environment variable of each option of every command of this module, None without one."""
-    parameters = [parameter for command in commands.commands.values() for parameter in command.params]
+    """Return the environment variable of each option of `serve`, None without one."""
     return {
         parameter.opts[-1]: str(parameter.envvar) if parameter.envvar else None
-        for parameter in sorted(parameters, key=lambda parameter: parameter.envvar is not None)
+        for parameter in serve.params
         if isinstance(parameter, click.Option)
     }
-
-
-def run_broker(
-    options: ServeOptions,
-    parse_options: Callable[[str], AdminOptions | None],
-    export_dir: str | None,
-    initial_rules: Sequence[FaultRule],
-    decoder: ContentDecoder | None,
-) -> None:
-    """Serve until SIGTERM or SIGINT. Raises ClickException.
-
-    parse_options: returns the options of the admin API for a folder for exports. export_dir: that folder, None or ""
-    for the default.
-    initial_rules: in force from the start on. decoder: decodes keys and values by schemas.
-    """
-    try:
-        admin_options = parse_options(export_dir or admin.admin_options.default_export_dir(options.data_dir))
-        hooks = admin.admin_server.AdminServer(admin_options, load_scenarios, initial_rules, decoder)
-        lifecycle.serve_command.serve(options, hooks)
-    except (lifecycle.serve_command.StartupError, admin.admin_options.AdminOptionsError) as error:
-        raise click.ClickException(str(error)) from error
-
-
-def load_scenarios() -> Scenarios:
-    """Return the scenario runner of the admin API."""
-    return scenarios.admin_runner.AdminRunner()
-
-
-@commands.command()
-@click.option("--host", help="Address of the broker.  [default: of KAFKA_LISTENERS, or 127.0.0.1]")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), help="Port of the broker.  [default: of KAFKA_LISTENERS, or 9092]"
-)
-@click.option(
-    "--timeout",
-    "timeout_seconds",
-    type=float,
-    default=HEALTH_TIMEOUT_SECONDS,
-    show_default=True,
-    help="Seconds to wait for a response.",
-)
-def health(host: str | None, port: int | None, timeout_seconds: float) -> None:
-    """Send ApiVersions to a broker: exit code 0 if it responds, else 1 and the reason.
-
-    Of several nodes (FAUXKA_NODES) without --port, one has to respond.
-    """
-    found = lifecycle.health_addresses.addresses_from_environment(os.environ, port)
-    addresses = [each if host is None else each._replace(host=host) for each in found]
-    try:
-        lifecycle.health.check_any_health(addresses, timeout_seconds)
-    except lifecycle.health.UnhealthyError as error:
-        click.echo(f"fauxka: {one_line(str(error))}", err=True)
-        sys.exit(EXIT_UNHEALTHY)
-
-
-@commands.command("kafka-topics", hidden=True)
-@click.option("bootstrap", "--bootstrap-server", required=True, metavar="HOST:PORT", help="Address of the broker.")
-@click.option("actions", "--list", flag_value="list", multiple=True, help="List the topics.")
-@click.option("actions", "--describe", flag_value="describe", multiple=True, help="Describe topics and partitions.")
-@click.option("actions", "--create", flag_value="create", multiple=True, help="Create a topic.")
-@click.option("actions", "--alter", flag_value="alter", multiple=True, help="Add partitions.")
-@click.option("actions", "--delete", flag_value="delete", multiple=True, help="Delete topics.")
-@click.option("--topic", help="The name for --create, else a regular expression.")
-@click.option("--partitions", type=int, help="The number of partitions.  [default: num.partitions]")
-@click.option(
-    "--replication-factor", type=int, help="Replicas of each partition.  [default: default.replication.factor]"
-)
-@click.option("assignments", "--config", multiple=True, metavar="KEY=VALUE", help="Config of the topic. Repeatable.")
-@click.option("--if-exists", is_flag=True, help="A topic that does not exist is no error.")
-@click.option("--if-not-exists", is_flag=True, help="A topic that exists is no error.")
-@click.option("--exclude-internal", is_flag=True, help="Leave internal topics out.")
-@COMMAND_CONFIG
-def kafka_topics(
-    bootstrap: str,
-    actions: tuple[str, ...],
-    assignments: tuple[str, ...],
-    command_config: str | None,
-    **options: Any,
-) -> None:
-    """List, describe, create, alter or delete topics, as Kafka's command does. For the image."""
-    if len(actions) != 1:
-        raise click.UsageError(
-            "Command must include exactly one action: --list, --describe, --create, --alter or --delete"
-        )
-    try:
-        configs = [config.config_sources.assignment_of(assignment) for assignment in assignments]
-    except ConfigError as error:
-        raise click.BadParameter(str(error), param_hint="--config") from error
-    try:
-        properties = read_command_config(command_config)
-        topics = lifecycle.topic_command.TopicOptions(configs=configs, **options)
-        lifecycle.topic_command.run(actions[0], bootstrap, topics, click.echo, properties)
-    except lifecycle.topic_command.TopicCommandError as error:
-        click.echo(one_line(str(error)), err=True)
-        sys.exit(EXIT_TOPICS_FAILED)
-
-
-@commands.command()
-@click.argument("folder", metavar="DIR", type=PATH)
-@click.option("--data-dir", "data_folder", type=PATH, help="Export the topics of this data folder.")
-@click.option("--from", "bootstrap", metavar="HOST:PORT", help="Export the topics of this running broker.")
-@COMMAND_CONFIG
-def export(folder: str, data_folder: str | None, bootstrap: str | None, command_config: str | None) -> None:
-    """Write all topics to the new folder DIR, as a data folder for a real Kafka, 4.3 or later."""
-    properties = read_command_config(command_config)
-    broker = None if bootstrap is None else exporting.log_export.BrokerSource(bootstrap, properties)
-    try:
-        exporting.log_export.export(folder, data_folder=data_folder, broker=broker, report=click.echo)
-    except exporting.kafka_folder.ExportError as error:
-        raise click.ClickException(str(error)) from error
 
 
 def context_of(words: Sequence[str]) -> click.Context:
@@ -494,42 +377,22 @@ def show_help(words: tuple[str, ...]) -> None:
     click.echo(context_of(words).get_help())
 
 
-@commands.group()
-def scenario() -> None:
-    """Show how an idempotent producer and a broker handle faults."""
+@commands.command()
+@click.pass_context
+def doctor(ctx: click.Context) -> None:
+    """Show what this machine has, and what to do about the rest: exit code 0 if `fauxka serve` can run, else 1."""
 
+    def read_options() -> tuple[ServeOptions, AdminOptions | None]:
+        try:
+            wanted = wanted_broker(serve.make_context(serve.name, [], parent=ctx.parent).params)
+        except click.ClickException as error:
+            raise lifecycle.serve_command.StartupError(message_of(error)) from error
+        return wanted.options, wanted.admin
 
-@scenario.command("list")
-def list_scenarios() -> None:
-    """List the scenarios, and the clients that this installation has."""
-    click.echo(scenarios.scenario_list.list_text(admin.client.text_width.terminal_width()))
-
-
-def scenario_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the scenarios that begin with incomplete, for a shell."""
-    return [name for name in scenarios.all_scenarios.all_names() if name.startswith(incomplete)]
-
-
-@scenario.command("run")
-@click.argument("name", shell_complete=scenario_names)
-@click.option(
-    "--client",
-    help="The producer: raw, confluent, aiokafka or kafka-python.  [default: raw, or Spark's own]",
-)
-@click.option("--as-version", metavar="VERSION", help="Kafka version that the broker follows.  [default: 4.4]")
-@click.option("as_json", "--json", is_flag=True, help="Print timeline, verdict and checks as JSON.")
-def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
-    """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""
-    try:
-        text, passed = scenarios.command.run_text(name, client, as_version, as_json=as_json)
-    except scenarios.command.CannotRun as error:
-        raise click.ClickException(str(error)) from error
-    except scenarios.command.DidNotEnd as error:
-        click.echo(f"fauxka: {one_line(str(error))}", err=True)
-        sys.exit(EXIT_NOT_SEEN)
+    text, can_serve = scenarios.doctor.doctor_text(os.environ, read_options)
     click.echo(text)
-    if not passed:
-        sys.exit(EXIT_NOT_SEEN)
+    if not can_serve:
+        sys.exit(EXIT_CANNOT_SERVE)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from . import admin_runner as admin_runner
     from . import all_scenarios as all_scenarios
     from . import command as command
+    from . import command_line as command_line
+    from . import demo as demo
+    from . import doctor as doctor
     from . import report as report
     from . import scenario_list as scenario_list
 else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -67,7 +66,7 @@ class ProcessBroker(SteeredBroker):
     def kill(self, topic: str, torn_bytes: int) -> None:
         """Kill the broker, append torn_bytes of a batch to the log of partition 0, and restart."""
         self._before = self.journal()
-        self._process.send_signal(signal.SIGKILL)
+        self._process.kill()
         self._process.wait(STOP_SECONDS_MAX)
         self._tear(topic, torn_bytes)
         self._process = self._start()

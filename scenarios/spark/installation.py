@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -16,7 +17,14 @@ def find_missing_part() -> str | None:
         metadata.version("pyspark")
     except metadata.PackageNotFoundError:
         return f"pyspark is not installed; install it with {INSTALL}"
-    home = os.environ.get("JAVA_HOME")
-    if shutil.which("java") is None and not (home and Path(home, "bin", "java").exists()):
+    if find_java(os.environ) is None:
         return "Spark needs Java 17: java is not in PATH, and JAVA_HOME has none"
     return None
+
+
+def find_java(environment: Mapping[str, str]) -> str | None:
+    """Return the program that Spark would run: that of JAVA_HOME, else the one in PATH; None without one."""
+    home = environment.get("JAVA_HOME")
+    if home and (found := shutil.which("java", path=str(Path(home, "bin")))):
+        return found
+    return shutil.which("java", path=environment.get("PATH"))

@@ -524,6 +524,23 @@ def test_a_broker_is_chosen_by_the_address_of_its_admin_api(broker: Serving, for
     assert (ended.exit_code, ended.output) == (0, f"{broker.admin}\n")
 
 
+def test_a_broker_is_chosen_by_a_variable_unless_an_option_chooses_one(broker: Serving, tmp_path: Path) -> None:
+    variables = {"FAUXKA_ADMIN": broker.admin or ""}
+
+    chosen = run("admin", variables=variables)
+    by_option = run("admin", "--admin", "http://127.0.0.1:1", variables=variables)
+    by_file = run("admin", "--ready-file", str(broker.ready_file), variables={"FAUXKA_ADMIN": "http://127.0.0.1:1"})
+    refused = run("admin", variables={"FAUXKA_ADMIN": "127.0.0.1"})
+
+    assert [each.output for each in (chosen, by_option, by_file)] == [
+        f"{broker.admin}\n",
+        "http://127.0.0.1:1\n",
+        f"{broker.admin}\n",
+    ]
+    expected = "FAUXKA_ADMIN: expected http://HOST:PORT or https://HOST:PORT, got '127.0.0.1'"
+    assert (refused.exit_code, refused.log) == (2, f"fauxka: {expected}\n")
+
+
 @pytest.mark.parametrize("text", ["127.0.0.1", "ftp://127.0.0.1:1", "http://:1", "http://a:1/v1", "a:x", "a:70000", ""])
 def test_another_address_is_refused(text: str) -> None:
     ended = run("fault", "list", "--admin", text)

@@ -15,11 +15,11 @@ from fauxka.testing import Broker
 from .runs import describe_failure, run_scenario
 
 ROWS = {
-    "success", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart", "other-partition",
-    "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash", "not-idempotent", "sequence-wrap",
-    "zombie", "aborted-transaction", "failover", "coordinator-failover", "unclean-failover", "isolated-leader",
-    "min-isr", "rolling-restart", "revoked-acl", "token-expiry", "throttled", "processed-twice", "skipped",
-    "commit-moved-back", "hanging-transaction",
+    "success", "one-lost-ack", "lost-ack", "hang", "lost-request", "overtaken", "cache-missed", "producer-restart",
+    "other-partition", "gap", "whole-batch", "epoch-bump", "idle-expiry", "unknown-producer", "crash",
+    "not-idempotent", "sequence-wrap", "zombie", "aborted-transaction", "failover", "coordinator-failover",
+    "unclean-failover", "isolated-leader", "min-isr", "rolling-restart", "revoked-acl", "token-expiry", "throttled",
+    "processed-twice", "skipped", "commit-moved-back", "hanging-transaction",
 }  # fmt: skip
 # The raw client has no TLS.
 WITH_TLS = {"expired-certificate"}
