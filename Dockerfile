@@ -27,6 +27,8 @@ ARG VERSION=0.1.0
 # Of the build: --build-arg REVISION=$(git rev-parse HEAD) --build-arg CREATED=$(date -u +%FT%TZ)
 ARG REVISION=unknown
 ARG CREATED=1970-01-01T00:00:00Z
+# The release of Kafka that the broker follows by default; nothing is the newest. Tags such as 4.3 differ in it alone.
+ARG AS_VERSION=
 LABEL org.opencontainers.image.title="fauxka" \
       org.opencontainers.image.description="A mock broker for Apache Kafka clients: exact on the wire, and it fails on demand" \
       org.opencontainers.image.version="${VERSION}" \
@@ -56,6 +58,7 @@ USER appuser
 ENV PATH=/opt/fauxka/bin:$PATH \
     FAUXKA_HOST=0.0.0.0 \
     FAUXKA_ADMIN_HOST=0.0.0.0 \
+    FAUXKA_AS_VERSION=${AS_VERSION} \
     FAUXKA_LOG_KAFKA_STARTED=1 \
     FAUXKA_TLS_DIR=/tmp/certificates \
     KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS=0 \

@@ -30,6 +30,9 @@ MYPY_OPTIONS = ["--config-file=", "--explicit-package-bases", "--ignore-missing-
 
 def main() -> None:
     """Build with the compiled modules, if they are wanted and can be had."""
+    if not os.path.isdir("src/fauxka/broker"):
+        # Git for Windows writes links as files by default, and so does the unpacker of an archive.
+        sys.exit("fauxka: src/fauxka has files in place of symbolic links: git config --global core.symlinks true")
     wanted = os.environ.get("FAUXKA_COMPILE")
     if wanted == "0" or (wanted != "1" and not has_compiler()):
         setup()
