@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 
@@ -21,14 +22,7 @@ def commands() -> None:
 @commands.command()
 def demo() -> None:
     """Lose one acknowledgement of a producer, and show what the broker does: no other package or program is needed."""
-    try:
-        text, passed = scenarios.demo.demo_text()
-    except scenarios.command.DidNotEnd as error:
-        click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)
-        sys.exit(EXIT_NOT_SEEN)
-    click.echo(text)
-    if not passed:
-        sys.exit(EXIT_NOT_SEEN)
+    _print_result(scenarios.demo.demo_text)
 
 
 @commands.group()
@@ -58,9 +52,15 @@ def scenario_names(ctx: click.Context, parameter: click.Parameter, incomplete: s
 def run_scenario(name: str, client: str | None, as_version: str | None, as_json: bool) -> None:
     """Run a scenario on its own broker and print a diagram: exit code 0 if the expected result is seen, else 1."""
     try:
-        text, passed = scenarios.command.run_text(name, client, as_version, as_json=as_json)
+        _print_result(lambda: scenarios.command.run_text(name, client, as_version, as_json=as_json))
     except scenarios.command.CannotRun as error:
         raise click.ClickException(str(error)) from error
+
+
+def _print_result(run: Callable[[], tuple[str, bool]]) -> None:
+    """Print the text that run returns. The exit code is 1 if not all checks passed, or if it raises DidNotEnd."""
+    try:
+        text, passed = run()
     except scenarios.command.DidNotEnd as error:
         click.echo(f"fauxka: {' '.join(str(error).split())}", err=True)
         sys.exit(EXIT_NOT_SEEN)
