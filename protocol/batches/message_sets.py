@@ -21,7 +21,7 @@ from itertools import pairwise
 from struct import Struct
 
 from ..sequences import NO_SEQUENCE
-from . import compression, records
+from . import compression, lz4_frame, records
 from .record_batch import (
     COMPRESSION_MASK,
     HEADER_SIZE,
@@ -35,6 +35,7 @@ from .record_batch import (
     TIMESTAMP_TYPE_BIT,
     BatchHeader,
     Compression,
+    HeaderFields,
     TimestampType,
     parse_header,
     sealed_header,
@@ -58,10 +59,6 @@ MESSAGE_SIZE_MIN = LOG_OVERHEAD + _MESSAGE_BYTES_MIN
 # The offsets of the records of a batch are 32-bit numbers, from its first one on.
 _OFFSET_DELTA_MAX = 2**31 - 1
 _NO_PRODUCER = (NO_PRODUCER_ID, NO_PRODUCER_EPOCH, NO_SEQUENCE)
-
-_LZ4_DESCRIPTOR_POSITION = 4
-_LZ4_CONTENT_SIZE_BIT = 0x08
-_LZ4_CONTENT_SIZE_BYTES = 8
 
 
 class CorruptMessageSet(Exception):
@@ -137,7 +134,9 @@ def stored_message(data: bytes | memoryview, position: int = 0) -> BatchHeader |
     timestamp = _TIMESTAMP.unpack_from(data, start + _START.size)[0] if timestamp_bytes else NO_TIMESTAMP
     known = attributes & (COMPRESSION_MASK | TIMESTAMP_TYPE_BIT)
     return BatchHeader(
-        offset, size, NO_PARTITION_LEADER_EPOCH, magic, crc, known, 0, timestamp, timestamp, *_NO_PRODUCER, 1
+        HeaderFields(
+            offset, size, NO_PARTITION_LEADER_EPOCH, magic, crc, known, 0, timestamp, timestamp, *_NO_PRODUCER, 1
+        )
     )
 
 
@@ -170,12 +169,12 @@ def stored_batch_of(message: bytes | memoryview, limit: int = compression.DECOMP
     )
     payload = compression.compress(codec, data)
     attributes = codec | (TIMESTAMP_TYPE_BIT if is_append_time else 0)
-    header = BatchHeader(
+    fields = HeaderFields(
         *(base + first, 0, NO_PARTITION_LEADER_EPOCH, MAGIC_V2, 0, attributes, last - first, times[0], max(times)),
         *_NO_PRODUCER,
         len(inner),
     )
-    return sealed_header(header, payload) + payload
+    return sealed_header(BatchHeader(fields), payload) + payload
 
 
 def fetched_message_set(batches: Sequence[bytes | memoryview], magic: int, first_offset: int) -> bytes:
@@ -291,7 +290,7 @@ def _messages_in(wrapper: _Message, codec: Compression, limit: int) -> Iterator[
         raise InvalidMessageSet("a compressed message without a value")
     payload = wrapper.value
     if codec is Compression.LZ4 and wrapper.magic == MAGIC_V0:
-        payload = _with_lz4_checksum(payload, is_right=True)
+        payload = lz4_frame.with_header_checksum(payload, is_right=True)
     for message in _messages(compression.decompress(codec, memoryview(payload), limit)):
         if message.codec:
             raise InvalidMessageSet(
@@ -308,7 +307,7 @@ def _wrapper(kept: list[Record], magic: int, attributes: int, codec: Compression
     data = b"".join(_encoded(each.offset - base_offset, magic, attributes, each) for each in kept)
     payload = compression.compress(codec, data)
     if codec is Compression.LZ4 and magic == MAGIC_V0:
-        payload = _with_lz4_checksum(payload, is_right=False)
+        payload = lz4_frame.with_header_checksum(payload, is_right=False)
     timestamp = max(each.timestamp for each in kept)
     return _encoded(kept[-1].offset, magic, attributes | codec, Record(payload, timestamp=timestamp))
 
@@ -326,43 +325,3 @@ def _encoded(offset: int, magic: int, attributes: int, record: Record) -> bytes:
     return b"".join(
         (_ENTRY.pack(offset, _CRC_SIZE + len(checked)), zlib.crc32(checked).to_bytes(_CRC_SIZE, "big"), checked)
     )
-
-
-def _with_lz4_checksum(frame: bytes, *, is_right: bool) -> bytes:
-    """Return an lz4 frame with the right checksum of its header, or the wrong one of magic 0.
-
-    The wrong one includes the four bytes before the flags.
-    Source: KafkaLZ4BlockOutputStream.writeHeader, KAFKA-3160.
-    """
-    if len(frame) <= _LZ4_DESCRIPTOR_POSITION:
-        return frame
-    end = _LZ4_DESCRIPTOR_POSITION + 2
-    if frame[_LZ4_DESCRIPTOR_POSITION] & _LZ4_CONTENT_SIZE_BIT:
-        end += _LZ4_CONTENT_SIZE_BYTES
-    checksum = xxh32_of_few(frame[_LZ4_DESCRIPTOR_POSITION if is_right else 0 : end]) >> 8 & 0xFF
-    return frame[:end] + bytes((checksum,)) + frame[end + 1 :]
-
-
-_XXH32_MASK = 2**32 - 1
-_XXH32_PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
-
-
-def xxh32_of_few(data: bytes) -> int:
-    """Return the xxHash of 32 bits, with seed 0, of fewer than 16 bytes."""
-    assert len(data) < 16, "more bytes have another first step"
-    first, second, third, fourth, fifth = _XXH32_PRIMES
-    hashed = (fifth + len(data)) & _XXH32_MASK
-    words = len(data) // 4 * 4
-    for position in range(0, words, 4):
-        hashed = hashed + int.from_bytes(data[position : position + 4], "little") * third & _XXH32_MASK
-        hashed = _rotated(hashed, 17) * fourth & _XXH32_MASK
-    for byte in data[words:]:
-        hashed = hashed + byte * fifth & _XXH32_MASK
-        hashed = _rotated(hashed, 11) * first & _XXH32_MASK
-    hashed = (hashed ^ hashed >> 15) * second & _XXH32_MASK
-    hashed = (hashed ^ hashed >> 13) * third & _XXH32_MASK
-    return hashed ^ hashed >> 16
-
-
-def _rotated(word: int, bits: int) -> int:
-    return (word << bits | word >> 32 - bits) & _XXH32_MASK

@@ -25,6 +25,7 @@ from .record_batch import (
     TRANSACTIONAL_BIT,
     BatchHeader,
     Compression,
+    HeaderFields,
     parse_header,
     sealed_header,
 )
@@ -97,7 +98,7 @@ def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOp
     if options.is_control:
         attributes |= CONTROL_BIT
     payload = compression.compress(options.compression, data)
-    header = BatchHeader(
+    fields = HeaderFields(
         base_offset=options.base_offset,
         length=0,
         partition_leader_epoch=options.partition_leader_epoch,
@@ -112,7 +113,7 @@ def build_batch(batch_records: Sequence[Record], options: BatchOptions = BatchOp
         base_sequence=options.base_sequence,
         records_count=len(batch_records),
     )
-    return sealed_header(header, payload) + payload
+    return sealed_header(BatchHeader(fields), payload) + payload
 
 
 # What decoding the bytes of an invalid batch may raise; ValueError is an unknown codec.
@@ -269,7 +270,7 @@ def rebuilt_batch(
 ) -> bytes:
     """Return a batch of payload with the header's producer and sequence."""
     attributes = header.attributes & TRANSACTIONAL_BIT | codec
-    rebuilt = header._replace(attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp)
+    rebuilt = header.replaced(attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp)
     return sealed_header(rebuilt, payload) + payload
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import cramjam
 import pytest
+import xxhash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,6 +114,49 @@ def test_content_checksum_of_an_lz4_frame_is_ignored_and_block_checksums_are_ver
     assert compression.decompress(Compression.LZ4, memoryview(wrong_content)) == TEXT
     with pytest.raises(BrokenPayload):
         compression.decompress(Compression.LZ4, memoryview(wrong_block))
+
+
+def test_frame_ends_at_its_end_mark() -> None:
+    frame = lz4_frame.compress(TEXT, block_linked=False)
+
+    assert compression.decompress(Compression.LZ4, memoryview(frame + b"more")) == TEXT
+    assert compression.decompress(Compression.LZ4, memoryview(frame + frame)) == TEXT
+
+
+def test_size_of_the_content_of_an_lz4_frame_is_ignored() -> None:
+    frame = bytearray(lz4_frame.compress(TEXT, block_linked=False, store_size=True))
+    frame[6] ^= 1
+    frame[14] = xxhash.xxh32_intdigest(bytes(frame[4:14])) >> 8 & 0xFF
+
+    assert compression.decompress(Compression.LZ4, memoryview(bytes(frame))) == TEXT
+
+
+def test_wrong_checksum_of_an_lz4_header_is_broken() -> None:
+    frame = bytearray(lz4_frame.compress(TEXT, block_linked=False, store_size=False))
+    frame[6] ^= 1
+
+    with pytest.raises(BrokenPayload, match="checksum of the header"):
+        compression.decompress(Compression.LZ4, memoryview(bytes(frame)))
+
+
+@pytest.mark.parametrize("bits", [0x01, 0x02, 0x80], ids=["dictionary", "reserved", "version"])
+def test_lz4_flags_that_kafka_rejects_are_broken(bits: int) -> None:
+    frame = bytearray(lz4_frame.compress(TEXT, block_linked=False, store_size=False))
+    frame[4] |= bits
+
+    with pytest.raises(BrokenPayload, match="flags"):
+        compression.decompress(Compression.LZ4, memoryview(bytes(frame)))
+
+
+@pytest.mark.parametrize("level", [1, 3, 9, 17])
+@pytest.mark.parametrize("data", [b"", b"tea", TEXT, random.Random(1).randbytes(200_000)], ids=len)
+def test_lz4_frame_is_that_of_the_java_client(data: bytes, level: int) -> None:
+    """Independent blocks of 64 KiB, no checksum and no size: the frame of liblz4 with these options."""
+    options = {"block_size": lz4_frame.BLOCKSIZE_MAX64KB, "block_linked": False, "store_size": False}
+
+    frame = compression.compress(Compression.LZ4, data, level)
+
+    assert frame == lz4_frame.compress(data, compression_level=level, **options)
 
 
 @given(st.binary(max_size=200), st.sampled_from(CODECS))
