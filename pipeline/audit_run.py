@@ -5,7 +5,7 @@ Spark's log goes to a temporary file, which is kept if Spark fails. Standard out
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
@@ -15,13 +15,11 @@ from pyspark.sql import Column, DataFrame, Observation, Row, SparkSession
 from ..client.errors import BrokerError
 from .bad_option import BadOption
 from .checks.audit_job import (
-    SHUFFLE_TASKS_KEY,
     AuditRequest,
     CheckedRequest,
     audit,
     check_request,
     default_as_of,
-    shuffle_tasks,
     topic_lateness,
 )
 from .checks.audited_range import AuditedRange, by_topic, range_words
@@ -31,7 +29,9 @@ from .checks.identified_records import count_identified
 from .checks.log_order import BATCH_COLUMNS_READ
 from .checks.log_views import read_view
 from .checks.observed_batches import OBSERVED_COLUMNS, has_aborts, has_old_format, has_transactions, newest_ms
+from .checks.screened_events import CountedEvents, ScreenedEvents, screen_events
 from .checks.store_waits import wait_columns, wait_sums, waits_in
+from .checks.task_sizes import SHUFFLE_TASKS_KEY, shuffle_tasks
 from .checks.unreadable_records import has_unreadable
 from .cluster.progress import Progress
 from .cluster.running_stages import running_stages
@@ -116,7 +116,7 @@ def run_audit(run: AuditRun, stderr: TextIO) -> int:
     run = replace(run, request=replace(run.request, options=with_listing(run.request.options)))
     log_to_read = check_request(run.request)
     topics = log_topics(run)
-    with run.verdict.session(SESSION, log_to_read.size) as spark:
+    with run.verdict.session(SESSION, log_to_read.row_count) as spark:
         summary, kinds = audited_summary(spark, run, log_to_read, topics, stderr)
     return run.verdict.end(summary, kinds)
 
@@ -148,9 +148,9 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
     audited = request.audited
     assert audited is not None, "check_request returns the range"
     read = (*TOTALS_COLUMNS, *OBSERVED_COLUMNS, *wait_columns(request.options))
-    counted = read_view(spark, request.options, "batches", read)
+    batches = read_view(spark, request.options, "batches", read)
     observed = Observation("batches")
-    totals = topic_totals(counted.observe(observed, *_observations(), *wait_sums(request.options)))
+    totals = topic_totals(batches.observe(observed, *_observations(), *wait_sums(request.options)))
     # Spark observes nothing where there is no batch, and then waits for it forever.
     seen = observed.get if totals else _OF_NO_BATCHES
     waits = waits_in(seen)
@@ -160,31 +160,55 @@ def _audited(spark: SparkSession, request: AuditRequest, run: AuditRun) -> _Audi
         is_end_cut = bool(audited.cut_ends)
         as_of_ms = default_as_of(request.options, lambda: seen[_NEWEST], is_end_cut=is_end_cut)
         request = replace(request, as_of_ms=as_of_ms)
-    records = request.records(spark)
-    if request.reads_records:
-        # Decoded once, and read by each check.
-        records = records.persist(StorageLevel.DISK_ONLY)
-        of_records = records.agg(has_unreadable().alias(_HAS_UNREADABLE), *wait_sums(request.options)).collect()[0]
-        request = replace(request, has_unreadable=of_records[_HAS_UNREADABLE])
-        waits = waits.plus(waits_in(of_records.asDict()))
-    counts: DataFrame | None = None
-    if request.event_id is not None:
-        aborting = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
-        rows = count_identified(records, aborting).collect()
+    of_records = _read_records(spark, request)
+    request = replace(request, has_unreadable=of_records.has_unreadable)
+    waits = waits.plus(of_records.waits)
+    counted: CountedEvents | None = None
+    if of_records.counts is not None:
         if not run.is_part:
-            _check_event_id(rows, request)
-        counts = spark.createDataFrame(rows, COUNTS_SCHEMA)
+            _check_event_id(of_records.counts, request)
+        counted = CountedEvents(spark.createDataFrame(of_records.counts, COUNTS_SCHEMA), of_records.screened)
     # The findings are read several times, and there may be many.
-    findings: DataFrame = audit(spark, request, records, counts).persist(StorageLevel.DISK_ONLY)
+    findings: DataFrame = audit(spark, request, of_records.records, counted).persist(StorageLevel.DISK_ONLY)
     deleted, notes = _deleted_during(request, findings)
     findings = without_unjudged(findings, deleted) if deleted else findings
     waits = waits.plus(waits_of_process())
-    events = () if counts is None else event_totals(counts, findings)
+    events = () if counted is None else event_totals(counted.counts, findings)
     reported = with_hints(findings, events)
     run.verdict.outputs.write_findings(reported)
-    lateness = lateness_totals(topic_lateness(spark, request, records))
+    lateness = lateness_totals(topic_lateness(spark, request, of_records.records))
     judged, comparison = run.verdict.with_baseline(reported, audited, request.check_names)
     return _Audited(request, audited, totals, events, judged, comparison, waits, deleted, notes, lateness)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReadRecords:
+    """What one pass over the records found. records: for the further checks. counts: rows of COUNTS_SCHEMA."""
+
+    records: DataFrame
+    has_unreadable: bool = False
+    waits: Waits = field(default_factory=Waits)
+    counts: Sequence[Row] | None = None
+    screened: ScreenedEvents | None = None
+
+
+def _read_records(spark: SparkSession, request: AuditRequest) -> _ReadRecords:
+    """Read the records of a request once, or not at all if no check needs them."""
+    records = request.records(spark)
+    if not request.reads_records:
+        return _ReadRecords(records)
+    if request.hashed_id is not None and not request.has_aborts:
+        tasks = int(spark.conf.get(SHUFFLE_TASKS_KEY) or 1)
+        screened = screen_events(spark, request.options, request.hashed_id, tasks)
+        return _ReadRecords(records, screened.has_unreadable, screened.waits, screened.counts, screened)
+    # Decoded once, and read by each check.
+    records = records.persist(StorageLevel.DISK_ONLY)
+    found = records.agg(has_unreadable().alias(_HAS_UNREADABLE), *wait_sums(request.options)).collect()[0]
+    counts: Sequence[Row] | None = None
+    if request.event_id is not None:
+        aborting = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ) if request.has_aborts else None
+        counts = count_identified(records, aborting).collect()
+    return _ReadRecords(records, found[_HAS_UNREADABLE], waits_in(found.asDict()), counts)
 
 
 def _deleted_during(request: AuditRequest, findings: DataFrame) -> tuple[tuple[DeletedFiles, ...], tuple[str, ...]]:
@@ -257,7 +281,7 @@ def _observations() -> tuple[Column, ...]:
     )
 
 
-def _check_event_id(counts: list[Row], request: AuditRequest) -> None:
+def _check_event_id(counts: Sequence[Row], request: AuditRequest) -> None:
     """Raise BadOption if the log has records and none of them has the event id."""
     is_cut = request.audited is not None and request.audited.is_cut
     # A part of the log can have no event by chance.

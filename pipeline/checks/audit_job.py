@@ -31,17 +31,18 @@ from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
+from ..decode.id_hashes import HashedId
 from ..read.connection_options import connection_options
 from ..read.fetch_log import FetchLog
 from ..read.file_log import FileLog
 from ..read.log_splits import open_log
-from ..read.options import SPLIT_BYTES_DEFAULT, SPLIT_RECORDS_DEFAULT, parse_options
+from ..read.options import parse_options
 from ..read.stores import store_of
 from ..schemas.schema_options import NO_SCHEMAS, SchemaOptions
 from .audited_range import AuditedRange, find_range
 from .audited_topics import AuditedTopics
 from .earlier_transactions import OPEN_KINDS, earlier_transactions
-from .event_audit import audit_events
+from .event_audit import audit_events, audit_screened
 from .event_id_parts import parse_event_id
 from .event_id_schemas import check_event_id
 from .finding_kinds import Check
@@ -66,23 +67,14 @@ from .replica_audit import (
     compared_partitions,
     replica_options,
 )
+from .screened_events import CountedEvents, hashed_id
 from .sent_ledger import LedgerIds, check_sent, read_sent
 from .sequence_audit import audit_sequences
+from .task_sizes import BATCH_BYTES_ASSUMED, RECORD_BYTES_ASSUMED, with_bounded_splits
 from .transaction_timeouts import read_timeouts
 from .truncation_audit import audit_truncation
 from .unreadable_records import with_unreadable_records
 from .version_audit import audit_versions
-
-# The size of a log on a broker is estimated from its offsets.
-_RECORD_BYTES_ASSUMED = 100
-
-SPLIT_DEFAULTS = {"splitBytes": SPLIT_BYTES_DEFAULT, "splitRecords": SPLIT_RECORDS_DEFAULT}
-# A user's own value is kept.
-SHUFFLE_TASKS_KEY = "spark.sql.shuffle.partitions"
-# The bytes of the log for each task of a shuffle.
-_SHUFFLE_TASK_BYTES = 32 * 1024 * 1024
-# Each task of a stage takes memory on the driver.
-TASKS_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +118,18 @@ class AuditRequest:
         read_for = (self.event_id, self.journal, self.version_field, self.event_time_field)
         return any(text is not None for text in read_for)
 
-    def records(self, spark: SparkSession) -> DataFrame:
-        """Return the records that the checks read (identified_records.py)."""
+    def records(self, spark: SparkSession, options: Mapping[str, str] | None = None) -> DataFrame:
+        """Return the records that the checks read (identified_records.py). options: default: those of the request."""
         texts = RecordTexts(self.event_id, self.schemas, self.is_empty_an_id, self.version_field, self.event_time_field)
-        return read_identified(spark, self.options, texts)
+        return read_identified(spark, self.options if options is None else options, texts)
+
+    @property
+    def hashed_id(self) -> HashedId | None:
+        """The event id, if the checks read nothing else of a record and it can be hashed."""
+        others = (self.journal, self.sent, self.version_field, self.event_time_field)
+        if self.event_id is None or any(text is not None for text in others):
+            return None
+        return hashed_id(self.event_id, is_empty_an_id=self.is_empty_an_id)
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -169,6 +169,12 @@ class CheckedRequest:
 
     request: AuditRequest
     size: int
+
+    @property
+    def row_count(self) -> int:
+        """About the number of records or batches that become rows of Spark, unless a transaction is aborted."""
+        are_records = self.request.reads_records and self.request.hashed_id is None
+        return self.size // (RECORD_BYTES_ASSUMED if are_records else BATCH_BYTES_ASSUMED)
 
 
 def check_request(request: AuditRequest) -> CheckedRequest:
@@ -233,41 +239,16 @@ def _check_journal(text: str) -> None:
         raise BadOption(f"journal: {text} is neither a file nor the address of an admin API")
 
 
-def with_bounded_splits(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
-    """Return options that read a log in at most TASKS_MAX tasks (at least one a file), and its approximate size.
-
-    The size is in bytes. Raises BadOption, BrokerError, OSError.
-    """
-    log = open_log(parse_options(options))
-    size = sum(split.end - split.start for split in log.splits())
-    if isinstance(log, FetchLog):
-        return with_split_size(options, "splitRecords", size), size * _RECORD_BYTES_ASSUMED
-    return with_split_size(options, "splitBytes", size), size
-
-
-def with_split_size(options: Mapping[str, str], name: str, size: int) -> dict[str, str]:
-    """Return options that read a log of that size in at most TASKS_MAX tasks (at least one a file).
-
-    name: splitBytes or splitRecords. A value in options is kept.
-    """
-    given = {option.lower(): value for option, value in options.items()}
-    split_size = -(-size // TASKS_MAX)
-    if name.lower() in given or split_size <= SPLIT_DEFAULTS[name]:
-        return dict(options)
-    return {**options, name: str(split_size)}
-
-
-def shuffle_tasks(size: int, cores: int) -> int:
-    """Return the number of tasks of a shuffle for a log of that size in bytes: at least one for each core."""
-    return min(max(cores, -(-size // _SHUFFLE_TASK_BYTES)), TASKS_MAX)
-
-
 def audit(
-    spark: SparkSession, request: AuditRequest, records: DataFrame | None = None, counts: DataFrame | None = None
+    spark: SparkSession,
+    request: AuditRequest,
+    records: DataFrame | None = None,
+    counted: CountedEvents | None = None,
 ) -> DataFrame:
     """Return the findings of every audit that the request allows. Raises BadOption.
 
-    records: of the request; persisted, they are decoded once. counts: of count_identified, if they have been counted.
+    records: of the request; persisted, they are decoded once. counted: the events, if they have been counted; screened
+    only if no transaction is aborted.
     """
     batches = read_view(spark, request.options, "batches", BATCH_COLUMNS_READ)
     records = request.records(spark) if records is None else records
@@ -291,7 +272,7 @@ def audit(
     with_aborted = batches if request.has_aborts else None
     event_id = f.col(EVENT_ID)
     if request.event_id is not None:
-        found = all_findings(found, audit_events(records, event_id, with_aborted, counts))
+        found = all_findings(found, _event_findings(spark, request, records, with_aborted, counted))
     found = all_findings(found, *_field_findings(request, records, with_aborted))
     if request.sent is None and request.journal is None:
         return found
@@ -330,6 +311,21 @@ def _sequence_findings(
     first_batches = read_view(spark, earlier, "batches", BATCH_COLUMNS_READ)
     still_open = audit_sequences(first_batches, as_of, timeouts).where(f.col("kind").isin(*OPEN_KINDS))
     return all_findings(found, still_open)
+
+
+def _event_findings(
+    spark: SparkSession,
+    request: AuditRequest,
+    records: DataFrame,
+    with_aborted: DataFrame | None,
+    counted: CountedEvents | None,
+) -> DataFrame:
+    event_id = f.col(EVENT_ID)
+    if counted is None or counted.screened is None:
+        return audit_events(records, event_id, with_aborted, None if counted is None else counted.counts)
+    options = counted.screened.options
+    repeated = None if options is None else request.records(spark, options)
+    return audit_screened(repeated, event_id, counted.counts)
 
 
 def _field_findings(request: AuditRequest, records: DataFrame, with_aborted: DataFrame | None) -> Iterator[DataFrame]:

@@ -1,7 +1,7 @@
 """What the segment files that were deleted during an audit leave unjudged.
 
 A pass over the log reads a file or not, by the time at which it was deleted. So nothing that is missing from such a
-partition is a finding: it may have been in the file.
+partition is a finding: it may have been in the file. A copy of an event in the file is not found either.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ UNJUDGED_KINDS = (
 # In words, for the verdict.
 _UNJUDGED = (
     "lost events, missing offsets, truncation, replicas, committed offsets and open transactions of the partition are"
-    " not judged"
+    " not judged, and repeated events may be missing"
 )
 _REPLICA_UNJUDGED = "the replicas of the partition are not judged"
 

@@ -52,11 +52,12 @@ _COMPARED = (
 EVENT_COLUMNS = ("topic", "batch_base_offset", *_COMPARED)
 
 
-# The records of a partition with and without an event id. first_offset, first_timestamp: of those without one.
+# The records of a partition with and without an event id. first_offset, first_timestamp: of those without one, in
+# microseconds since 1970, because a datetime of Python holds no year behind 9999.
 # undecodable: those with a content that cannot be decoded. problem: the reason for one of them.
 COUNTS_SCHEMA = (
     "topic string, partition int, with_id bigint, without_id bigint, empty_ids bigint, undecodable bigint,"
-    " problem string, first_offset bigint, first_timestamp timestamp"
+    " problem string, first_offset bigint, first_timestamp bigint"
 )
 
 
@@ -71,7 +72,22 @@ def audit_events(
     count_events, if that has run.
     """
     events = events_of(records, event_id, batches)
-    return all_findings(_copies(events), _without_id(count_events(events) if counts is None else counts))
+    repeated = _repeated(events.where(f.col("event_id").isNotNull()))
+    return all_findings(_copies(repeated), _without_id(count_events(events) if counts is None else counts))
+
+
+def audit_screened(records: DataFrame | None, event_id: Column, counts: DataFrame) -> DataFrame:
+    """Return the same findings of a log without aborted transactions whose events have been screened.
+
+    records: all events whose id is in a topic more than once, and perhaps some others; None for no events. counts: of
+    COUNTS_SCHEMA, of all events.
+    """
+    missing = _without_id(counts)
+    if records is None:
+        return missing
+    # A hash has the bytes of a name, which differ from its text if they are not UTF-8.
+    repeated = events_of(records, event_id).where(f.col("event_id").isNotNull())
+    return all_findings(_copies(repeated), missing)
 
 
 def events_of(
@@ -107,7 +123,7 @@ def count_events(events: DataFrame) -> DataFrame:
         f.count("problem").alias("undecodable"),
         f.min("problem").alias("problem"),
         f.min(f.when(has_none, f.col("offset"))).alias("first_offset"),
-        f.min(f.when(has_none, f.col("timestamp"))).alias("first_timestamp"),
+        f.unix_micros(f.min(f.when(has_none, f.col("timestamp")))).alias("first_timestamp"),
     )
 
 
@@ -124,14 +140,14 @@ def _repeated(events: DataFrame) -> DataFrame:
 
 
 def _copies(events: DataFrame) -> DataFrame:
+    """Return a finding for each further copy among events that have an id."""
     of_event = Window.partitionBy("topic", "event_id")
     in_order = of_event.orderBy("partition", "offset")
     is_first_of_partition = f.coalesce(f.lag("partition").over(in_order) != f.col("partition"), f.lit(True))
     copy = f.struct(*_COMPARED)
     # Both windows have the same partitioning, so Spark sorts once.
     found = (
-        _repeated(events.where(f.col("event_id").isNotNull()))
-        .withColumn("first", f.when(is_first_of_partition, copy))
+        events.withColumn("first", f.when(is_first_of_partition, copy))
         .withColumn("first", f.min("first").over(of_event))
         .where((f.col("partition") != f.col("first.partition")) | (f.col("offset") != f.col("first.offset")))
     )
@@ -178,7 +194,8 @@ def _without_id(counts: DataFrame) -> DataFrame:
     )
     columns: dict[str, str | Column] = {
         **{name: name for name in ("topic", "partition")},
-        **{"offset": "first_offset", "count": "without_id", "timestamp": "first_timestamp", "detail": detail},
+        **{"offset": "first_offset", "count": "without_id", "detail": detail},
+        "timestamp": f.timestamp_micros("first_timestamp"),
     }
     return findings_of(counts.where(f.col("without_id") > 0), "event", "no_event_id", columns)
 

@@ -16,15 +16,15 @@ ARROW_OPTIONS = "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_ch
 _COLLECTOR = "-XX:+UseParallelGC"
 _ANY_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 
-# Java compiles a job of a small log twice, quickly and then well, and the second time takes longer than it saves.
+# Java compiles the code of a job twice, quickly and then well. The second time costs more than it saves for few rows.
 _QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
-_SMALL_LOG_BYTES = 64 * 1024 * 1024
+_FEW_ROWS = 2_000_000
 
 
-def options_of_one_machine(given: Mapping[str, str], log_bytes: int | None = None) -> str:
+def options_of_one_machine(given: Mapping[str, str], row_count: int | None = None) -> str:
     """Return the options of a JVM that runs both the driver and the tasks.
 
-    log_bytes: about the size of the log that it reads; None for a session that can run more than one job.
+    row_count: about the rows that its job reads; None for a session that can run more than one job.
     given: the user's Spark keys. If they, the environment or spark-defaults.conf name a garbage collector, the result
     names none, because Java does not start with two.
     """
@@ -32,7 +32,7 @@ def options_of_one_machine(given: Mapping[str, str], log_bytes: int | None = Non
     options = [ARROW_OPTIONS]
     if not any(map(_ANY_COLLECTOR.search, words)):
         options.append(_COLLECTOR)
-    if log_bytes is not None and log_bytes <= _SMALL_LOG_BYTES:
+    if row_count is not None and row_count <= _FEW_ROWS:
         options.append(_QUICK_COMPILER)
     return " ".join(options)
 

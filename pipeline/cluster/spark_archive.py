@@ -1,7 +1,7 @@
 """The package as one zip file for the workers of a cluster that do not have it installed.
 
-The archive contains every part that the pipeline imports. Its compiled dependencies (numpy, pyarrow, fastcrc, cramjam,
-lz4) must be installed on the workers, because Python cannot import compiled modules from a zip file.
+The archive contains every part that the pipeline imports. Its compiled dependencies (numpy, pyarrow, fastcrc,
+cramjam) must be installed on the workers, because Python cannot import compiled modules from a zip file.
 """
 
 from __future__ import annotations

@@ -51,14 +51,14 @@ def start_session(
     *,
     with_kafka: bool = False,
     settings: Mapping[str, str] | None = None,
-    log_bytes: int | None = None,
+    row_count: int | None = None,
 ) -> SparkSession:
     """Return the session of this process with the format `fauxka-log`. Starts a session if there is none.
 
     master: default is SPARK_REMOTE, or that of spark-submit if it started this process, otherwise local[*]; sc:// is a
     Connect server. Workers of a cluster are sent this package. with_kafka: also provide the format kafka; missing jars
     are downloaded. A job of spark-submit must pass them as --jars, and a Connect server must have them. settings: Spark
-    configuration keys. log_bytes: about the size of the log that the process reads, if that is all it does.
+    configuration keys. row_count: about the rows that the process reads, if that is all it does.
     Raises BadOption if Java, a jar or the Connect server is missing.
     """
     given = dict(settings or {})
@@ -69,7 +69,7 @@ def start_session(
     elif server is not None:
         spark = connect_to(server)
     else:
-        spark = _classic_session(master, given, with_kafka=with_kafka, log_bytes=log_bytes)
+        spark = _classic_session(master, given, with_kafka=with_kafka, row_count=row_count)
     if is_connect(spark):
         set_all(spark, given)
         if with_kafka:
@@ -82,13 +82,13 @@ def start_session(
 
 
 def _classic_session(
-    master: str | None, given: Mapping[str, str], *, with_kafka: bool, log_bytes: int | None
+    master: str | None, given: Mapping[str, str], *, with_kafka: bool, row_count: int | None
 ) -> SparkSession:
     """Return the classic session of this process, or start one. given: the user's Spark keys. Raises BadOption."""
     master = master or given.get("spark.master") or (None if _is_submitted() else "local[*]")
     _check_java()
     is_new = SparkSession.getActiveSession() is None
-    keys = {**(_settings_for(master, given, log_bytes) if is_new else {}), **given}
+    keys = {**(_settings_for(master, given, row_count) if is_new else {}), **given}
     if with_kafka:
         jars = [str(jar) for jar in fetch_jars()]
         keys["spark.jars"] = ",".join([*filter(None, [keys.get("spark.jars")]), *jars])
@@ -101,7 +101,7 @@ def _classic_session(
         return builder.getOrCreate()
 
 
-def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int | None) -> dict[str, str]:
+def _settings_for(master: str | None, given: Mapping[str, str], row_count: int | None) -> dict[str, str]:
     """Return the settings for a master; none for a job of spark-submit, which sets its own."""
     if master is None:
         return {}
@@ -109,7 +109,7 @@ def _settings_for(master: str | None, given: Mapping[str, str], log_bytes: int |
         return SETTINGS
     # Spark starts its workers with this Python and rejects another version than the driver's.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given, log_bytes)}
+    return {**SETTINGS, **LOCAL_SETTINGS, "spark.driver.defaultJavaOptions": options_of_one_machine(given, row_count)}
 
 
 def _set_missing_sql_settings(spark: SparkSession) -> None:

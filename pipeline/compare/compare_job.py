@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from ..bad_option import BadOption
-from ..checks.audit_job import SHUFFLE_TASKS_KEY, shuffle_tasks
 from ..checks.findings import all_findings
 from ..checks.log_bounds import LogBounds
+from ..checks.task_sizes import SHUFFLE_TASKS_KEY, shuffle_tasks
 from ..cluster.spark_errors import failure_reason
 from .compare_request import CheckedRequest, CompareRequest
 from .compared_range import ComparedRange

@@ -13,8 +13,8 @@ from pyspark.sql import functions as f
 
 from ...client.errors import BrokerError
 from ..bad_option import BadOption
-from ..checks.audit_job import SHUFFLE_TASKS_KEY
 from ..checks.audited_range import AuditedRange
+from ..checks.task_sizes import SHUFFLE_TASKS_KEY
 from ..cluster.progress import Progress
 from ..cluster.running_stages import running_stages
 from ..read.log_identity import identity_of

@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame, SparkSession
 from ...client.errors import BrokerError
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
-from ..checks.audit_job import with_bounded_splits
 from ..checks.audited_range import AuditedRange, find_range
 from ..checks.decoded_fields import with_decoded_fields
 from ..checks.event_audit import is_event
@@ -20,6 +19,7 @@ from ..checks.log_order import BATCH_COLUMNS_READ
 from ..checks.log_state import read_state
 from ..checks.log_views import read_view
 from ..checks.observed_batches import has_aborts
+from ..checks.task_sizes import with_bounded_splits
 from ..checks.transaction_spans import BATCH_OF_RECORD, aborted_batches, without_aborted
 from ..cluster.spark_errors import SOURCE_ERRORS, failure_reason
 from ..cluster.stored_files import content_files, find_store

@@ -1,7 +1,8 @@
-"""The two views of a log: their columns and the types in which a column can be requested.
+"""The views of a log: their columns and the types in which a column can be requested.
 
-A row of the batches view is a batch. A row of the records view is a record or a damaged batch.
-Both views also have WAIT_COLUMNS, which are only returned if they are requested: they describe the reading and no row.
+A row of the batches view is a batch. A row of the records view is a record or a damaged batch. The view id_hashes is
+for the audit itself (id_hash_rows.py).
+All views also have WAIT_COLUMNS, which are only returned if they are requested: they describe the reading and no row.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 
 from ..bad_option import BadOption
-from . import batch_columns, record_rows
+from . import batch_columns, id_hash_rows, record_rows
 from .arrow_columns import HEADERS, TIMESTAMP, constant_column, text_column
 from .arrow_types import ArrowArray, ArrowField, arrow
 from .batch_columns import BatchRows
+from .id_hash_rows import IdHashRows
 from .record_rows import RecordRows
 
-ViewName = Literal["records", "batches"]
+ViewName = Literal["records", "batches", "id_hashes"]
 
 HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 _TYPES: dict[str, pa.DataType] = {
@@ -52,6 +54,12 @@ class Column:
 
 RECORD_COLUMNS = tuple(Column(name, kind) for name, kind in record_rows.KINDS.items())
 BATCH_COLUMNS = tuple(Column(name, kind) for name, kind in batch_columns.KINDS.items())
+ID_HASH_COLUMNS = tuple(Column(name, kind) for name, kind in id_hash_rows.KINDS.items())
+_COLUMNS: dict[ViewName, tuple[Column, ...]] = {
+    "records": RECORD_COLUMNS,
+    "batches": BATCH_COLUMNS,
+    "id_hashes": ID_HASH_COLUMNS,
+}
 
 # The requests to a store that were sent again for the rows up to this one, since the last row that has a number. The
 # decoder returns 0; with_waits sets them.
@@ -61,7 +69,7 @@ WAIT_COLUMNS = (Column(REPEATED_REQUESTS, "int"), Column(WAITED_MS, "bigint"))
 
 def columns_of(view: ViewName) -> tuple[Column, ...]:
     """Return all columns of a view, in order."""
-    return RECORD_COLUMNS if view == "records" else BATCH_COLUMNS
+    return _COLUMNS[view]
 
 
 def schema_of(view: ViewName) -> str:
@@ -82,7 +90,7 @@ def check_columns(view: ViewName, wanted: Sequence[Column]) -> None:
             raise BadOption(f"schema: {column.name} must be {' or '.join(allowed)}, not {column.kind}")
 
 
-def record_batch_of(rows: RecordRows | BatchRows, wanted: Sequence[Column]) -> pa.RecordBatch:
+def record_batch_of(rows: RecordRows | BatchRows | IdHashRows, wanted: Sequence[Column]) -> pa.RecordBatch:
     """Return rows with the wanted columns, which check_columns has validated."""
     arrays = [_converted(_column_of(rows, column.name), column) for column in wanted]
     schema = arrow.schema([column.field for column in wanted])
@@ -90,10 +98,16 @@ def record_batch_of(rows: RecordRows | BatchRows, wanted: Sequence[Column]) -> p
     return record_batch
 
 
-def _column_of(rows: RecordRows | BatchRows, name: str) -> ArrowArray:
+def _column_of(rows: RecordRows | BatchRows | IdHashRows, name: str) -> ArrowArray:
     if name in (REPEATED_REQUESTS, WAITED_MS):
         return constant_column(0, pa.int64(), len(rows))
-    return record_rows.COLUMNS[name](rows) if isinstance(rows, RecordRows) else batch_columns.COLUMNS[name](rows)
+    match rows:
+        case RecordRows():
+            return record_rows.COLUMNS[name](rows)
+        case BatchRows():
+            return batch_columns.COLUMNS[name](rows)
+        case IdHashRows():
+            return rows.column(name)
 
 
 def with_waits(rows: pa.RecordBatch, repeated_requests: int, waited_ms: int) -> pa.RecordBatch:

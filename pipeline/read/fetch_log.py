@@ -58,7 +58,8 @@ class FetchLog:
     def splits_between(self, starts: Offsets, ends: Offsets) -> list[FetchSplit]:
         """Return the splits from starts to ends, without security. A partition without a start begins at offset 0."""
         size = self._options.split_records
-        options = replace(self._options, security=PLAINTEXT)
+        # A task has these once, beside its splits.
+        options = replace(self._options, security=PLAINTEXT, wanted=None)
         return [
             FetchSplit(options, *name, at, min(at + size, end), is_first=at == starts.get(name, 0))
             for name, end in sorted(ends.items())

@@ -47,6 +47,9 @@ class FetchSplit:
 
     def read(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the range. Raises BrokerError, DataLossError."""
+        yield from decoder.decode_tables(self._tables())
+
+    def _tables(self) -> Iterator[tuple[BatchTable, RowSource]]:
         source = RowSource(
             self.topic, self.partition, start_offset=self.start, end_offset=self.end, is_first=self.is_first
         )
@@ -56,7 +59,7 @@ class FetchSplit:
                 fetched = leader.fetch(position)
                 position = fetched.next_offset
                 if fetched.table is not None:
-                    yield from decoder.decode_table(fetched.table, source)
+                    yield fetched.table, source
                 elif position is not None:
                     # The log start offset can be within a batch that still has the records before it.
                     source = replace(source, start_offset=position)

@@ -62,10 +62,7 @@ class FileSplit:
     def _rows(self, decoder: Decoder) -> Iterator[pa.RecordBatch]:
         try:
             with self.store.open(self.path) as file:
-                for position, table in self._tables(file, min(self.end, file.size)):
-                    if self.aborted is not None:
-                        table = remove_aborted(table, self.aborted.overlapping(self.store, table))
-                    yield from decoder.decode_table(table, replace(self.source, position=position))
+                yield from decoder.decode_tables(self._wanted_tables(file))
         except FileNotFoundError:
             # Retention or cleaning has deleted the segment since it was listed, but not the log directory.
             log_directory = os.path.dirname(os.path.dirname(self.path))
@@ -74,6 +71,12 @@ class FileSplit:
             return
         except OSError as error:
             raise BadOption(f"path: {self.path} cannot be read: {error.strerror}") from None
+
+    def _wanted_tables(self, file: OpenFile) -> Iterator[tuple[BatchTable, RowSource]]:
+        for position, table in self._tables(file, min(self.end, file.size)):
+            if self.aborted is not None:
+                table = remove_aborted(table, self.aborted.overlapping(self.store, table))
+            yield table, replace(self.source, position=position)
 
     def _segment(self, size: int) -> Segment:
         source = self.source

@@ -27,7 +27,7 @@ def read_log(spark: SparkSession, options: Mapping[str, str], columns: Iterable[
         view_columns = tuple(Column(name, kinds.get(name, "string")) for name in dict.fromkeys(columns))
         check_columns(checked.view, view_columns)
     schema = ", ".join(f"{column.name} {column.kind}" for column in view_columns)
-    read = split_reader(Decoder(checked.view, view_columns), checked.security)
+    read = split_reader(Decoder(checked.view, view_columns, checked.hashed, checked.wanted), checked.security)
     splits: Sequence[Split] = open_log(checked).splits()
     return kind_of(spark).rows_of_tasks(splits, read, schema)
 

@@ -87,7 +87,7 @@ class LogReader(DataSourceReader):
     def __init__(self, options: LogOptions, columns: tuple[Column, ...]) -> None:
         """columns: from wanted_columns."""
         self._options = options
-        self._decoder = Decoder(options.view, columns)
+        self._decoder = Decoder(options.view, columns, options.hashed, options.wanted)
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the splits; runs on the driver."""
@@ -105,7 +105,7 @@ class LogStreamReader(DataSourceStreamReader):
         """columns: from wanted_columns."""
         self._options = options
         self._log: FileLog | FetchLog = open_log(options)
-        self._decoder = Decoder(options.view, columns)
+        self._decoder = Decoder(options.view, columns, options.hashed, options.wanted)
 
     def initialOffset(self) -> StreamOffset:
         """Return the start of a new query."""

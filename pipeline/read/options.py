@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from ...client.client_security import PLAINTEXT, ClientSecurity
 from ...storage.log_files import PartitionName
 from ..bad_option import BadOption
+from ..decode.id_hashes import HashedId, HashSet
 from ..decode.row_source import OFFSET_MAX
 from ..decode.views import ViewName
 from .connection_options import COMMAND_CONFIG, KAFKA_PREFIX, connection_options, parse_security
 
 Default = TypeVar("Default", int, None)
+Made = TypeVar("Made")
 
 # The special timestamps of ListOffsets; also accepted as offsets in JSON.
 EARLIEST = -2
@@ -57,8 +59,11 @@ OPTION_NAMES = (
     "storageAttempts",
     COMMAND_CONFIG,
 )
-# Set by a job for its own readers (stored_listing.py).
-LISTING = "listing"
+# Set by a job for its own readers: stored_listing.py, and id_hashes.py.
+LISTING, HASHED_ID, HASH_SET = "listing", "hashedid", "hashset"
+_OWN_NAMES = (LISTING, HASHED_ID, HASH_SET)
+# The characters of an invalid one in its message.
+_SHOWN_MAX = 40
 _PLACE_OPTIONS = frozenset({"path", "bootstrap", "storageattempts", LISTING})
 
 
@@ -85,7 +90,8 @@ class LogOptions:
     """Validated options. Exactly one of path and bootstrap is set.
 
     storage_attempts: of each request to an object store; None for those of the environment. listing: the content
-    that stored_listing.py writes; None lists the files. tier: the path of the remote tier of the log at path.
+    that stored_listing.py writes; None lists the files. tier: the path of the remote tier of the log at path. hashed,
+    wanted: see Decoder.
     """
 
     path: str | None
@@ -104,6 +110,8 @@ class LogOptions:
     storage_attempts: int | None = None
     listing: str | None = None
     tier: str | None = None
+    hashed: HashedId | None = None
+    wanted: HashSet | None = None
 
     @property
     def isolation_level(self) -> int:
@@ -122,7 +130,7 @@ class LogOptions:
 def parse_options(given: Mapping[str, str]) -> LogOptions:
     """Parse the options of a data source; names are case-insensitive. Raises BadOption."""
     options = {name.lower(): value for name, value in given.items()}
-    known = {name.lower() for name in (*OPTION_NAMES, LISTING)}
+    known = {name.lower() for name in (*OPTION_NAMES, *_OWN_NAMES)}
     unknown = sorted(name for name in options.keys() - known if not name.startswith(KAFKA_PREFIX))
     if unknown:
         name = next(name for name in given if name.lower() == unknown[0])
@@ -140,7 +148,7 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
     return LogOptions(
         path=path,
         bootstrap=_addresses(bootstrap),
-        view=_view(options.get("view", "records")),
+        view=_view(options),
         topics=_topics(options.get("topics")),
         topic_pattern=_pattern(options.get("topicpattern")),
         starting=starting,
@@ -154,7 +162,19 @@ def parse_options(given: Mapping[str, str]) -> LogOptions:
         storage_attempts=_number("storageAttempts", options, None, 1),
         listing=options.get(LISTING),
         tier=options.get("tier"),
+        hashed=_of_audit(HASHED_ID, options, HashedId.from_text),
+        wanted=_of_audit(HASH_SET, options, HashSet.from_text),
     )
+
+
+def _of_audit(name: str, options: Mapping[str, str], parse: Callable[[str], Made]) -> Made | None:
+    if name not in options:
+        return None
+    text = options[name]
+    try:
+        return parse(text)
+    except ValueError:
+        raise BadOption(f"{name}: must be the text that an audit has made, not {text[:_SHOWN_MAX]}") from None
 
 
 def _is_committed(text: str) -> bool:
@@ -163,11 +183,13 @@ def _is_committed(text: str) -> bool:
     return text == "read_committed"
 
 
-def _view(text: str) -> ViewName:
-    match text:
-        case "records" | "batches":
-            return text
-        case _:
+def _view(options: Mapping[str, str]) -> ViewName:
+    match options.get("view", "records"):
+        case ("records" | "batches") as view:
+            return view
+        case "id_hashes" if HASHED_ID in options:
+            return "id_hashes"
+        case text:
             raise BadOption(f"view: must be records or batches, not {text}")
 
 

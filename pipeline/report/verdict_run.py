@@ -48,9 +48,9 @@ class VerdictRun:
         """Whether the verdict needs the ids of the log's topics."""
         return self.baseline is not None or self.outputs.json is not None
 
-    def session(self, command: str, log_bytes: int | None = None) -> AbstractContextManager[SparkSession]:
-        """Return the session of a command, whose failures are BadOptions. log_bytes: see start_session."""
-        return logged_session(command, partial(start_session, self.master, settings=self.settings, log_bytes=log_bytes))
+    def session(self, command: str, row_count: int | None = None) -> AbstractContextManager[SparkSession]:
+        """Return the session of a command, whose failures are BadOptions. row_count: see start_session."""
+        return logged_session(command, partial(start_session, self.master, settings=self.settings, row_count=row_count))
 
     def with_baseline(
         self, findings: DataFrame, audited: AuditedRange, checks: Iterable[str]

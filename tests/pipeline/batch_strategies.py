@@ -10,6 +10,7 @@ from fauxka.protocol.batches.record_batch import (
     TRANSACTIONAL_BIT,
     BatchHeader,
     Compression,
+    HeaderFields,
     sealed_header,
     stamped_prefix,
 )
@@ -55,7 +56,7 @@ def stored_batches(draw: st.DrawFn, base_offset: int) -> tuple[bytes, int]:
     last_offset_delta = (batch_records[-1].offset if batch_records else 0) + draw(st.integers(0, 2))
     has_producer = draw(st.booleans())
     attributes = codec | draw(st.sampled_from([0, TIMESTAMP_TYPE_BIT])) | (TRANSACTIONAL_BIT if has_producer else 0)
-    header = BatchHeader(
+    fields = HeaderFields(
         base_offset=base_offset,
         length=0,
         partition_leader_epoch=draw(st.integers(-1, 3)),
@@ -71,7 +72,7 @@ def stored_batches(draw: st.DrawFn, base_offset: int) -> tuple[bytes, int]:
         base_sequence=draw(st.sampled_from([0, 17, MAX_SEQUENCE - 2, MAX_SEQUENCE])) if has_producer else -1,
         records_count=len(batch_records),
     )
-    return sealed_header(header, payload) + payload, base_offset + last_offset_delta + 1
+    return sealed_header(BatchHeader(fields), payload) + payload, base_offset + last_offset_delta + 1
 
 
 @st.composite

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fauxka.pipeline.decode.decoder import Decoder
+from fauxka.pipeline.decode.id_hashes import HashedId, HashSet
 from fauxka.pipeline.decode.row_source import OFFSET_MAX, RowSource
 from fauxka.pipeline.decode.views import ViewName, columns_of
 from fauxka.protocol.batches.record_batch import DELETE_HORIZON_BIT, BatchHeader, Compression, parse_header
@@ -105,13 +106,18 @@ def decoded(
     start_offset: int = 0,
     end_offset: int = OFFSET_MAX,
     is_first: bool = True,
+    hashed: HashedId | None = None,
+    wanted: HashSet | None = None,
 ) -> list[Row]:
     """Return the rows of the vectorised decoder for a file, timestamps in milliseconds."""
     source = RowSource(TOPIC, PARTITION, "a-file", 0, base_offset, start_offset, end_offset, is_first)
     columns = columns_of(view)
     milliseconds = [replace_kind(column.kind) for column in columns]
     decoder = Decoder(
-        view, [type(column)(column.name, kind) for column, kind in zip(columns, milliseconds, strict=True)]
+        view,
+        [type(column)(column.name, kind) for column, kind in zip(columns, milliseconds, strict=True)],
+        hashed,
+        wanted,
     )
     return [row for batch in decoder.decode(memoryview(data), source) for row in batch.to_pylist()]
 

@@ -97,7 +97,7 @@ class Transactions:
     def snapshot(self, offset: int) -> bytes:
         opened = self.open_at[offset]
         return encode_snapshot(
-            ProducerStateEntry(producer, 0, (), 0, 0, first_offset) for producer, first_offset in opened.items()
+            ProducerStateEntry(producer, 0, (), 0, (0, first_offset)) for producer, first_offset in opened.items()
         )
 
 
@@ -182,7 +182,7 @@ def test_a_snapshot_of_an_older_transaction_leads_to_its_segment(tmp_path: Path)
     opened = [transactional(0), transactional(5)]
     write_segment(tmp_path / "t-0", opened[:1])
     later = write_segment(tmp_path / "t-0", opened[1:])
-    later.with_suffix(".snapshot").write_bytes(encode_snapshot([ProducerStateEntry(7, 0, (), 0, 0, 0)]))
+    later.with_suffix(".snapshot").write_bytes(encode_snapshot([ProducerStateEntry(7, 0, (), 0, (0, 0))]))
     (segments,) = find_segments(str(tmp_path), lambda _: True).values()
 
     first = OpenTransactions().update(segments)

@@ -119,7 +119,7 @@ def test_a_payload_that_its_codec_cannot_read_is_a_row(codec: Compression) -> No
 
 
 def test_a_codec_that_does_not_exist_is_a_row() -> None:
-    header = parse_header(batch(2))._replace(attributes=6)
+    header = parse_header(batch(2)).replaced(attributes=6)
     payload = batch(2)[61:]
 
     rows = decoded(batch(0) + sealed_header(header, payload) + payload, "records")
@@ -132,7 +132,7 @@ def test_a_codec_that_does_not_exist_is_a_row() -> None:
     ("count", "words"), [(-1, "it says -1 records"), (2**31 - 1, "it says 2147483647 records and")]
 )
 def test_an_impossible_count_is_a_row(count: int, words: str) -> None:
-    header = parse_header(batch(2))._replace(records_count=count)
+    header = parse_header(batch(2)).replaced(records_count=count)
     payload = batch(2)[61:]
 
     rows = decoded(batch(0) + sealed_header(header, payload) + payload + batch(4), "records")

@@ -55,7 +55,7 @@ def _replace_records(
     """Seal the last batch of the partition again, with other attributes or records."""
     content = log.batches[stored.partition][-1]
     header = parse_header(content)
-    header = header if attributes is None else header._replace(attributes=attributes)
+    header = header if attributes is None else header.replaced(attributes=attributes)
     records = content[HEADER_SIZE:] if records is None else records
     log.batches[stored.partition][-1] = sealed_header(header, records) + records
 
@@ -210,7 +210,7 @@ def _store_first_and_last(log: PlantedLog, stored: Stored, sender: Sender) -> No
     options = replace(log.options_of(stored, sender), compression=Compression.NONE)
     header = parse_header(build_batch(records, options))
     content = b"".join(encode_record(record, delta, 0) for record, delta in zip(records, kept, strict=True))
-    header = header._replace(last_offset_delta=kept[-1])
+    header = header.replaced(last_offset_delta=kept[-1])
     log.store(stored.partition, sealed_header(header, content) + content, len(stored.events))
     for delta in range(1, kept[-1]):
         offset = stored.base_offset + delta

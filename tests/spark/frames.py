@@ -45,6 +45,11 @@ def at(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
+def micros(seconds: float) -> int:
+    """Return the time as microseconds since 1970."""
+    return (at(seconds) - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1)
+
+
 def batch(base_offset: int, base_sequence: int, count: int = 5, **others: object) -> dict[str, object]:
     """Return a row of the batches view."""
     last_sequence = (base_sequence + count - 1) % 2**31 if base_sequence >= 0 else -1

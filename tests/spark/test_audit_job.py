@@ -11,13 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka.pipeline.checks.audit_job import (
-    TASKS_MAX,
     AuditRequest,
     audit,
     default_as_of,
-    with_split_size,
 )
 from fauxka.pipeline.checks.log_views import read_records
+from fauxka.pipeline.checks.task_sizes import TASKS_MAX, with_split_size
 from fauxka.pipeline.checks.transaction_timeouts import CHECK_INTERVAL_MS
 from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.read.options import SPLIT_BYTES_DEFAULT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from fauxka.pipeline.checks.audit_job import SHUFFLE_TASKS_KEY
+from fauxka.pipeline.checks.task_sizes import SHUFFLE_TASKS_KEY
 from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.compare import compare_job
 from fauxka.pipeline.compare.compare_request import CompareRequest

@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 from fauxka.pipeline.checks.event_audit import COUNTS_SCHEMA, audit_events, count_events, events_of
 from fauxka.pipeline.checks.event_id import event_id_column, is_empty_id
 
-from .frames import assert_found, at, batches, marker, record, records, transactional
+from .frames import assert_found, at, batches, marker, micros, record, records, transactional
 
 pytestmark = pytest.mark.spark
 
@@ -133,7 +133,7 @@ def test_empty_ids_are_no_copies_of_each_other_and_are_counted(spark: SparkSessi
     counts = count_events(events_of(rows, event_id_column("key"), is_empty=is_empty_id("key")))
     found = audit_events(rows, event_id_column("key"), counts=counts)
 
-    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 3, 2, 0, None, 1, at(1)))
+    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 3, 2, 0, None, 1, micros(1)))
     detail = "3 records have no event id (2 have an empty one), the first of them at offset 1"
     assert_found(spark, found, "kind string, count bigint, detail string", ("no_event_id", 3, detail))
 
@@ -145,7 +145,7 @@ def test_records_that_cannot_be_decoded_are_counted_with_a_reason(spark: SparkSe
     counts = count_events(events_of(rows, event_id_column("key"), problem=problem))
     found = audit_events(rows, event_id_column("key"), counts=counts)
 
-    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 2, 0, 1, "problem 2", 1, at(1)))
+    assert_found(spark, counts, COUNTS_SCHEMA, ("t", 0, 1, 2, 0, 1, "problem 2", 1, micros(1)))
     words = "2 records have no event id (1 cannot be decoded, such as: problem 2), the first of them at offset 1"
     assert_found(spark, found, "kind string, detail string", ("no_event_id", words))
 

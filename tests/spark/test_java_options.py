@@ -40,9 +40,9 @@ def test_a_collector_of_spark_defaults_is_the_only_one(defaults: Path) -> None:
     assert options_of_one_machine({}) == ARROW_OPTIONS
 
 
-def test_a_job_of_a_small_log_is_compiled_quickly_only() -> None:
+def test_a_job_of_few_rows_is_compiled_quickly_only() -> None:
     usual = f"{ARROW_OPTIONS} -XX:+UseParallelGC"
 
-    assert options_of_one_machine({}, log_bytes=64 * 1024 * 1024) == f"{usual} -XX:TieredStopAtLevel=1"
-    assert options_of_one_machine({}, log_bytes=64 * 1024 * 1024 + 1) == usual
+    assert options_of_one_machine({}, row_count=2_000_000) == f"{usual} -XX:TieredStopAtLevel=1"
+    assert options_of_one_machine({}, row_count=2_000_001) == usual
     assert options_of_one_machine({}) == usual

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fauxka import pipeline
-from fauxka.pipeline.checks.audit_job import shuffle_tasks
+from fauxka.pipeline.checks.task_sizes import shuffle_tasks
 
 from ..pipeline.logs_on_disk import batches, write_segment
 
