@@ -34,7 +34,7 @@ from tools.release.installed_checks import (
     run_check,
 )
 from tools.release.steps import ROOT, StepError, expect, run_step
-from tools.release.table import Row, exit_code, format_table
+from tools.release.table import Row, Seconds, exit_code, format_table
 
 from ..serving_process import run
 
@@ -46,11 +46,13 @@ SOURCE = Source(ROOT, "09908db63ef77a9585e78490674acdd99847c82d", EPOCH, "0.1.0"
 
 
 def passed_row() -> Row:
-    return Row("fauxka.whl", 2_248_513, {"uv": 0.83, "pip": 4.91}, 0.449, ["version", "serve"])
+    installed_by = {"uv": Seconds(0.83, 0.3), "pip": Seconds(4.91, 3.62)}
+    return Row("fauxka.whl", 2_248_513, installed_by, 0.449, ["version", "serve"])
 
 
 def test_row_has_size_seconds_and_the_number_of_passed_tests() -> None:
-    assert passed_row().cells() == ("fauxka.whl", "2.2 MB", "uv 0.8 s, pip 4.9 s", "0.45 s", "2 passed")
+    installed = "uv 0.8 s (0.3), pip 4.9 s (3.6)"
+    assert passed_row().cells() == ("fauxka.whl", "2.2 MB", installed, "0.45 s", "2 passed")
 
 
 def test_row_names_the_failed_tests_and_why_it_was_not_built() -> None:

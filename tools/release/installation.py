@@ -6,6 +6,7 @@ They run without a compiler in PATH, not as root, and with a home folder that ca
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import time
 from collections.abc import Mapping
@@ -15,10 +16,13 @@ from pathlib import Path
 from .builds import UV, Source
 from .components import LIST_PACKAGES, Component, components_of_python
 from .steps import environment, run_step
+from .table import Seconds
 
 # Programs of the operating system that the checks run; none of them is a compiler.
 SYSTEM_PROGRAMS = ("env", "sh", "sleep", *(("unshare",) if sys.platform == "linux" else ()))
 UNPRIVILEGED_ID = 1000
+# As in pyproject.toml.
+BUILD_SYSTEM = "setuptools>=80"
 CHECK_SECONDS_MAX = 120
 
 
@@ -71,38 +75,52 @@ def without_root() -> tuple[str, ...]:
     return ("unshare", "--user", f"--map-user={UNPRIVILEGED_ID}", f"--map-group={UNPRIVILEGED_ID}")
 
 
-def install(artefact: Path, interpreter: Path, folder: Path) -> tuple[Installation, dict[str, float]]:
+def install(artefact: Path, interpreter: Path, folder: Path) -> tuple[Installation, dict[str, Seconds]]:
     """Install an artefact in empty environments below a new folder, without a compiler in PATH.
 
-    Returns the last one, and the seconds by installer. The first run of each installer fills its cache and is not
-    counted.
+    Returns the last one, and the seconds by installer. They count no download: uv has all in its cache, and pip in a
+    folder, because pip caches nothing of an index that sends no time for which its files are valid.
     """
     folder.mkdir(parents=True)
     programs = make_programs(folder / "programs")
     home = folder / "home"
     home.mkdir(mode=0o500)
-    seconds: dict[str, float] = {}
-    python = folder
-    for installer in ("uv", "pip"):
-        for cache in ("cold", "warm"):
-            python = folder / f"{installer}-{cache}" / "bin" / "python"
-            run_step(UV, "venv", "--quiet", "--python", interpreter, python.parents[1])
-            started = time.perf_counter()
-            run_step(*_installing(installer, python), artefact, variables=environment({"PATH": str(programs)}))
-            seconds[installer] = time.perf_counter() - started
-    return Installation(artefact, python, home, f"{python.parent}{os.pathsep}{programs}"), seconds
+    variables = environment({"PATH": str(programs)})
+
+    def environment_of(name: str) -> Path:
+        run_step(UV, "venv", "--quiet", "--python", interpreter, folder / name)
+        return folder / name / "bin" / "python"
+
+    run_step(*_installing(environment_of("uv-cold")), artefact, variables=variables)
+    by_uv = _seconds_of(*_installing(environment_of("uv")), artefact, variables=variables)
+    python = environment_of("pip")
+    # pip runs from the environment of `make`: a new one has none.
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    wheels = folder / "wheels"
+    # The build of the archive of the sources needs setuptools.
+    run_step(*pip, "download", "--quiet", "--dest", wheels, artefact, BUILD_SYSTEM, variables=variables)
+    options = ("--quiet", "--no-index", "--find-links", wheels)
+    by_pip = _seconds_of(*pip, "install", *options, artefact, variables=variables)
+    installation = Installation(artefact, python, home, f"{python.parent}{os.pathsep}{programs}")
+    return installation, {"uv": by_uv, "pip": by_pip}
 
 
-def _installing(installer: str, python: Path) -> tuple[str | Path, ...]:
-    """Return the command, without what to install. pip runs from the environment of `make`: a new one has none."""
-    if installer == "uv":
-        return UV, "pip", "install", "--quiet", "--python", python
-    return sys.executable, "-m", "pip", "--python", python, "install", "--quiet"
+def _installing(python: Path) -> tuple[str | Path, ...]:
+    """Return the command of uv, without what to install."""
+    return UV, "pip", "install", "--quiet", "--python", python
+
+
+def _seconds_of(*command: str | Path, variables: Mapping[str, str]) -> Seconds:
+    """Run a command and return how long it took."""
+    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    run_step(*command, variables=variables)
+    elapsed, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Seconds(elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def install_more(installation: Installation, *packages: str) -> None:
     """Install packages beside the artefact."""
-    run_step(*_installing("uv", installation.python), *packages)
+    run_step(*_installing(installation.python), *packages)
 
 
 def locked_components(source: Source, wheel: Path, folder: Path) -> list[Component]:
@@ -110,8 +128,8 @@ def locked_components(source: Source, wheel: Path, folder: Path) -> list[Compone
     run_step(UV, "venv", "--quiet", folder)
     python = folder / "bin" / "python"
     locked = source.folder / "requirements" / "image.txt"
-    run_step(*_installing("uv", python), "--require-hashes", "-r", locked)
-    run_step(*_installing("uv", python), "--no-deps", wheel)
+    run_step(*_installing(python), "--require-hashes", "-r", locked)
+    run_step(*_installing(python), "--no-deps", wheel)
     return components_of_python(run_step(python, "-c", LIST_PACKAGES))
 
 

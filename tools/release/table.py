@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-HEADINGS = ("artefact", "size", "install", "start", "tests")
+HEADINGS = ("artefact", "size", "install (processor)", "start", "tests")
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """How long a command took. processor: of its processes, which other programs of the machine hardly change."""
+
+    elapsed: float
+    processor: float
+
+    def cell(self) -> str:
+        """Return the text for the table."""
+        return f"{self.elapsed:.1f} s ({self.processor:.1f})"
 
 
 @dataclass(slots=True)
 class Row:
     """What was measured of an artefact, filled in by the steps of its check.
 
-    installed_by: seconds of an installation with a warm cache, by the name of the installer.
+    installed_by: the seconds of an installation without a download, by the name of the installer.
     not_built: why this machine has not built it; None for what it has built.
     """
 
     artefact: str
     bytes: int | None = None
-    installed_by: dict[str, float] = field(default_factory=dict[str, float])
+    installed_by: dict[str, Seconds] = field(default_factory=dict[str, Seconds])
     start_seconds: float | None = None
     passed: list[str] = field(default_factory=list[str])
     failed: dict[str, str] = field(default_factory=dict[str, str])
@@ -27,7 +39,7 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """Return the row as texts, in the order of HEADINGS."""
         size = "" if self.bytes is None else f"{self.bytes / 1e6:.1f} MB"
-        install = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.installed_by.items())
+        install = ", ".join(f"{name} {seconds.cell()}" for name, seconds in self.installed_by.items())
         start = "" if self.start_seconds is None else f"{self.start_seconds:.2f} s"
         return self.artefact, size, install, start, self._tests()
 
