@@ -41,6 +41,8 @@ SLOWER := page or hunt or spark or spark_versions or python_versions or referenc
 ALONE := ecosystem or spark or spark_versions or python_versions or image or containers
 # Groups whose tests share nothing: those of one file run in several processes.
 APART := simulation crash fuzz hunt
+# Only these are read: a mark of a slice is in the file of its tests (tests/test_slices.py).
+SLICE_FILES = $(shell grep -rl --include='test_*.py' 'mark\.slice' tests)
 ARGS ?=
 GROUP ?=
 # How many processes the tests run in; auto is that of tests/conftest.py. 0 is one process that a debugger can stop.
@@ -53,8 +55,6 @@ PORTABLE += tests/storage tests/broker
 endif
 # What ships.
 PARTS := $(wildcard *_*.py) admin broker client faults pipeline protocol scenarios security storage testing
-# A browser's event loop runs as long as its process, and tests of coroutines cannot run beside it.
-BROWSER_TESTS := tests/page/test_first_look.py
 # Where `make lock` writes. `make check` compiles into a copy and compares.
 LOCKED ?= requirements
 # One file for all platforms and for Python 3.11 and newer. A version in the file stays while pyproject.toml allows it.
@@ -77,19 +77,16 @@ serve: $(VENV)/.serve
 	$(BIN)/fauxka serve $(ARGS)
 
 test: $(VENV)/.test
-	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER) or browser)" $(ARGS)
-ifeq ($(ARGS),)
-	FAUXKA_TEST_COUNTS=slice $(BIN)/python -m pytest --numprocesses 0 -m browser $(BROWSER_TESTS)
-endif
+	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER))" $(ARGS)
 
 # Another broker of the machine may have the default ports.
 test-portable: $(VENV)/.test
 	KAFKA_LISTENERS=PLAINTEXT://127.0.0.1:0 FAUXKA_ADMIN_PORT=0 $(BIN)/fauxka doctor
 	$(BIN)/fauxka demo
-	PYTHONUTF8=1 FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER) or browser)" $(PORTABLE)
+	PYTHONUTF8=1 FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "not ($(SLOWER))" $(PORTABLE)
 
 test-slices: $(VENV)/.test-all
-	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "slice and not reference" $(ARGS)
+	FAUXKA_TEST_COUNTS=slice $(PYTEST) -m "slice and not reference" $(ARGS) $(if $(filter tests/%,$(ARGS)),,$(SLICE_FILES))
 
 test-all: $(VENV)/.test-all
 ifneq ($(GROUP),)
@@ -188,7 +185,7 @@ lock: $(BIN)/uv$(EXE)
 	$(COMPILE) pyproject.toml --extra security --constraints $(LOCKED)/dev.txt --output-file $(LOCKED)/image.txt $(ARGS)
 
 plain:
-	find protocol storage -name '*.so' -delete
+	find broker faults protocol storage -name '*.so' -delete
 	rm -f src/*.so
 
 clean:
@@ -202,9 +199,8 @@ $(BIN)/uv$(EXE): requirements/installer.txt | $(BIN)/python$(EXE)
 	$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: --requirement requirements/installer.txt
 	touch $@
 
-# What an installation is made of. The modules that setup.py lists are compiled again after a change, also of a module
-# beside them: they read the fields of its records by their positions.
-BUILD := pyproject.toml setup.py $(wildcard protocol/*.py protocol/batches/*.py storage/*.py storage/producers/*.py)
+# What an installation is made of: the modules that setup.py lists are compiled again after a change of one of them.
+BUILD := pyproject.toml setup.py $(shell sed -n 's|^    "src/fauxka/\(.*\)",$$|\1|p' setup.py)
 
 # Each of these files marks a set of packages as installed from pyproject.toml and requirements/.
 $(VENV)/.serve: $(BUILD) | $(BIN)/uv$(EXE)
