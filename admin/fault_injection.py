@@ -53,7 +53,7 @@ class FaultInjection:
         else:
             # Of several nodes, only the log of the leader counts.
             membership.on_leader_changed = self._leader_changed
-            self.journal.reachability = membership
+            self.journal.counted.reachability = membership
 
         self.plan.on_rules = self.marks.rules_changed
         self.journal.consumption.on_group_records = self.marks.group_changed

@@ -19,6 +19,7 @@ from .replica.disk_fault_injector import FileFaults, MakeFileFaults
 from .replica.partition import Partition
 from .replica.replica_manager import ReplicaManager
 from .requests.fault_ports import PENDING, RequestObserver
+from .requests.produce_routes import ProduceRoutes
 from .runtime.clock import AdjustableClock
 from .runtime.event_loop_bridge import EventLoopBridge
 from .runtime.long_work import LongWork
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from .requests.client_quotas import ClientQuotas
     from .requests.connection_info import Listener
     from .requests.consumption_observer import ConsumptionObserver
-    from .requests.produce_route import ProduceRoutes
     from .requests.request_context import RequestContext
     from .security.acl.standard_authorizer import StandardAuthorizer
 
@@ -68,7 +68,7 @@ class Node:
             self.file_faults = make_file_faults(clock.steady_ms, self.event_loop_bridge)
             self.file_faults.node_id = node_id
         self.replicas = ReplicaManager(node_id, self.image, clock, self._with_faults(file_system), self.file_faults)
-        self.produce_routes: ProduceRoutes = {}
+        self.produce_routes = ProduceRoutes()
         self.long_work = LongWork()
         # The bound listeners; none before the start.
         self.listeners: Sequence[Listener] = ()

@@ -22,10 +22,10 @@ from .buffer_codec import (
 from .current_leader import CurrentLeader, encode_endpoints, encode_leader
 from .frames import FRAME_SIZE_BYTES, REQUEST_ELEMENTS_MAX, FrameError, take_elements
 from .produced_records import NO_TAGGED_FIELDS
+from .single_partition_response import TOPIC_IDS_SINCE as TOPIC_IDS_SINCE
 
 TRANSACTIONAL_ID_SINCE = 3
 FLEXIBLE_SINCE = 9
-TOPIC_IDS_SINCE = 13
 TOPIC_ID_BYTES = 16
 CURRENT_LEADER_SINCE = 10
 
@@ -35,9 +35,6 @@ ACKS_ALL = -1
 ACKS_ALLOWED = (ACKS_ALL, ACKS_NONE, 1)
 
 _CURRENT_LEADER_TAG = 0
-
-# No record errors, no message, no tagged fields of partition and topic, throttle_time_ms, no tagged fields.
-_END_OF_SINGLE = b"\1\0\0\0\0\0\0\0\0"
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -122,30 +119,6 @@ def decode_request(
     if len(topics) > 1 or (topics and len(topics[0][1]) > 1):
         request.topics = _merge(topics)
     return request
-
-
-class SinglePartitionResponse:
-    """The response to a request of one topic and partition, packed in one step."""
-
-    __slots__ = ("_head", "_pack", "_size")
-
-    def __init__(self, version: int, key: bytes, index: int) -> None:
-        """version: 9 to 13. key: the topic's name; in version 13 its 16-byte id."""
-        key = key if version >= TOPIC_IDS_SINCE else encode_unsigned_varint(len(key) + 1) + key
-        # No tagged fields, one topic, its key, one partition, its index.
-        self._head = b"\0\2" + key + b"\2" + _INT32.pack(index)
-        layout = Struct(f">ii{len(self._head)}shqqq{len(_END_OF_SINGLE)}s")
-        self._pack = layout.pack
-        self._size = layout.size - FRAME_SIZE_BYTES
-
-    def encode(self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int) -> bytes:
-        """Return the response frame, size and header included."""
-        offsets = (base_offset, log_append_time_ms, log_start_offset)
-        return self._pack(self._size, correlation_id, self._head, 0, *offsets, _END_OF_SINGLE)
-
-    def encode_refused(self, correlation_id: int, error_code: int) -> bytes:
-        """Return the response frame for a rejected batch, with no more than the error code."""
-        return self._pack(self._size, correlation_id, self._head, error_code, -1, -1, -1, _END_OF_SINGLE)
 
 
 def _decode_plain(

@@ -9,7 +9,7 @@ Kafka 4.3.0; the order of the checks is that of the golden cases V31 to V48.
 from __future__ import annotations
 
 from struct import Struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from .batches.record_batch import (
     ATTRIBUTES_POSITION,
@@ -22,38 +22,33 @@ from .batches.record_batch import (
     TRANSACTIONAL_BIT,
     Compression,
 )
-from .buffer_codec import decode_unsigned_varint
 from .error_codes import ErrorCode, KafkaError
+from .request_refused import RequestRefused
 from .sequences import MAX_SEQUENCE
 
+if TYPE_CHECKING:
+    from mypy_extensions import i64
+
 # The bytes after the length field in the shortest message of any magic: magic 0 without key and value.
-_RECORD_OVERHEAD_MIN = 14
+_RECORD_OVERHEAD_MIN: Final = 14
 
 # The first version of Produce that allows zstd.
 ZSTD_VERSION_MIN = 7
 
 # The empty tagged fields of partition, topic and request that end a request of one partition.
-NO_TAGGED_FIELDS = b"\0\0\0"
+NO_TAGGED_FIELDS: Final = b"\0\0\0"
+_NO_TAGGED_FIELDS_BYTES: Final = 3
 
 _INT32 = Struct(">i")
+# A varint has at most 5 bytes of 7 bits.
+_VARINT_BYTES_MAX: Final = 5
+_VARINT_BITS_MAX: Final = 35
 _LENGTH_POSITION = 8
 # length, magic and attributes, at their positions in a header.
-_PLAIN = Struct(">8xi4xb4xh")
+_PLAIN: Final = Struct(">8xi4xb4xh").unpack_from
 _PRODUCER = Struct(">qh")
 _PRODUCER_POSITION = 43
 _BASE_SEQUENCE_POSITION = 53
-
-
-class RequestRefused(KafkaError):
-    """An error for every partition of the request; nothing of the request is appended.
-
-    message_for_client: the error_message that Kafka sends with it, None for none.
-    """
-
-    def __init__(self, code: ErrorCode, message: str, message_for_client: str | None = None) -> None:
-        """message: for the log. message_for_client: for the response."""
-        super().__init__(code, message)
-        self.message_for_client = message_for_client
 
 
 class TransactionalProducer(NamedTuple):
@@ -63,18 +58,36 @@ class TransactionalProducer(NamedTuple):
     producer_epoch: int
 
 
-def find_plain_batch(frame: memoryview, position: int, end: int) -> memoryview | None:
-    """Return the batch at the end of a Produce request of one partition if is_plain_batch is true for it, else None.
+def find_plain_batch(body: bytes, position: i64, size: i64) -> i64:
+    """Return where the batch of a Produce request begins, if is_plain_batch would be true for it; else 0.
 
-    position: of the compact size of the records, the end of the `head` of an earlier request.
-    Also returns None for a request with tagged fields after the records.
+    body: the whole body of a request of one partition, or its first bytes. size: of the whole body, which must end with
+    NO_TAGGED_FIELDS; the caller checks that of a body that is not whole. position: of the compact size of the records.
     """
-    size, position = decode_unsigned_varint(frame, position, end)
-    records_end = position + size - 1
-    if not size or records_end + len(NO_TAGGED_FIELDS) != end or bytes(frame[records_end:end]) != NO_TAGGED_FIELDS:
-        return None
-    records = frame[position:records_end]
-    return records if is_plain_batch(records) else None
+    start = position
+    records_size: i64 = 0
+    shift: i64 = 0
+    if start + _VARINT_BYTES_MAX + HEADER_SIZE > len(body):
+        return 0
+    while shift < _VARINT_BITS_MAX:
+        byte: i64 = body[start]
+        start += 1
+        records_size |= (byte & 127) << shift
+        if byte < 128:
+            break
+        shift += 7
+    records_size -= 1
+    if records_size < HEADER_SIZE or start + records_size + _NO_TAGGED_FIELDS_BYTES != size:
+        return 0
+    if size == len(body) and (body[size - 1] or body[size - 2] or body[size - 3]):
+        return 0
+    length: i64 = 0
+    for index in range(start + _LENGTH_POSITION, start + LOG_OVERHEAD):
+        length = length << 8 | body[index]
+    magic: i64 = body[start + MAGIC_POSITION]
+    attributes: i64 = body[start + ATTRIBUTES_POSITION + 1]
+    is_plain = length + LOG_OVERHEAD == records_size and magic == MAGIC_V2 and not attributes & TRANSACTIONAL_BIT
+    return start if is_plain else 0
 
 
 def is_plain_batch(records: memoryview) -> bool:
@@ -84,8 +97,10 @@ def is_plain_batch(records: memoryview) -> bool:
     """
     if len(records) < HEADER_SIZE:
         return False
-    length, magic, attributes = _PLAIN.unpack_from(records)
-    return magic == MAGIC_V2 and length + LOG_OVERHEAD == len(records) and not attributes & TRANSACTIONAL_BIT
+    fields: tuple[int, ...] = _PLAIN(records)
+    # length, magic, attributes.
+    is_whole = fields[0] + LOG_OVERHEAD == len(records)
+    return is_whole and fields[1] == MAGIC_V2 and not fields[2] & TRANSACTIONAL_BIT
 
 
 def first_batch_size(records: memoryview) -> int | None:

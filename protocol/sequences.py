@@ -5,10 +5,12 @@ Source: DefaultRecordBatch, Kafka 4.3.0.
 
 from __future__ import annotations
 
+from typing import Final
+
 # The sequence of a batch without a producer, and of a control batch.
-NO_SEQUENCE = -1
+NO_SEQUENCE: Final = -1
 # Java's Integer.MAX_VALUE.
-MAX_SEQUENCE = 2**31 - 1
+MAX_SEQUENCE: Final = 2**31 - 1
 
 
 def increment_sequence(sequence: int, increment: int) -> int:

@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Final
 
+from ..protocol.batches.record_batch import BatchHeader
+from ..protocol.compared_fields import ComparedFields
 from ..protocol.sequences import NO_SEQUENCE, increment_sequence
-
-if TYPE_CHECKING:
-    from ..protocol.batches.record_batch import BatchHeader
-    from .producers.producer_state_entry import CachedBatch
+from .producers.producer_state_entry import CachedBatch
 
 # Kafka sends this log_start_offset with most errors.
-NO_LOG_START_OFFSET = -1
+NO_LOG_START_OFFSET: Final = -1
 
 
-class AppendResult(NamedTuple):
-    """The offsets of a batch. A tuple, because every append makes one; the properties are computed on demand.
+class AppendResult(ComparedFields):
+    """The offsets of a batch. The properties are computed on demand.
 
     base_offset, last_offset: of the batch, or of the original batch for a duplicate.
     log_append_time_ms: -1 on a CreateTime topic; for a duplicate the timestamp of the original, on any topic.
+    is_duplicate: whether the batch repeats another one, so that nothing was appended.
     header: the header of the batch as received.
     cached: the producer's cached batches before the append, oldest first.
     """
 
-    base_offset: int
-    last_offset: int
-    log_append_time_ms: int
-    log_start_offset: int
-    is_duplicate: bool
-    header: BatchHeader
-    cached: tuple[CachedBatch, ...]
+    __slots__ = (
+        "base_offset",
+        "cached",
+        "header",
+        "is_duplicate",
+        "last_offset",
+        "log_append_time_ms",
+        "log_start_offset",
+    )
+
+    def __init__(
+        self,
+        offsets: tuple[int, int],
+        log_append_time_ms: int,
+        log_start_offset: int,
+        header: BatchHeader,
+        cached: tuple[CachedBatch, ...],
+    ) -> None:
+        """offsets: base_offset and last_offset."""
+        self.base_offset, self.last_offset = offsets
+        self.log_append_time_ms = log_append_time_ms
+        self.log_start_offset = log_start_offset
+        self.is_duplicate = False
+        self.header = header
+        self.cached = cached
+
+    def fields(self) -> tuple[object, ...]:
+        """Return the fields in the order of the constructor, and is_duplicate."""
+        offsets = self.base_offset, self.last_offset
+        times = self.log_append_time_ms, self.log_start_offset
+        return offsets, *times, self.header, self.cached, self.is_duplicate
 
     @property
     def producer_id(self) -> int:
@@ -59,13 +81,3 @@ class AppendResult(NamedTuple):
     def records_count(self) -> int:
         """The number of records in the batch."""
         return self.last_offset - self.base_offset + 1
-
-
-# Builds an AppendResult from the tuple of its fields, at half the cost of calling the class.
-append_result: Callable[
-    [tuple[int, int, int, int, bool, BatchHeader, tuple[CachedBatch, ...]]],
-    AppendResult,
-] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
-    AppendResult,
-)

@@ -16,7 +16,7 @@ from ..protocol.error_codes import ErrorCode
 from ..protocol.sequences import NO_SEQUENCE
 from .append_refused import AppendRefused
 from .producers.producer_append_info import entry_after, entry_after_marker
-from .producers.producer_state_entry import NO_COORDINATOR_EPOCH, ProducerStateEntry, cached_batch
+from .producers.producer_state_entry import NO_COORDINATOR_EPOCH, CachedBatch, ProducerStateEntry
 
 # The first transaction version whose markers have a greater epoch than the batches.
 EPOCH_BUMP_SINCE = 2
@@ -109,8 +109,8 @@ class TransactionalRecords:
         self, entry: ProducerStateEntry | None, header: BatchHeader, batches_retained: int
     ) -> ProducerStateEntry:
         """Return the producer's entry after the records, with an open transaction."""
-        batch = (NO_SEQUENCE, NO_SEQUENCE, header.base_offset, header.last_offset, header.max_timestamp)
-        return entry_after(entry, header, cached_batch(batch), batches_retained)
+        batch = CachedBatch(NO_SEQUENCE, NO_SEQUENCE, header.base_offset, header.last_offset, header.max_timestamp)
+        return entry_after(entry, header, batch, batches_retained)
 
 
 CoordinatorBatch: TypeAlias = TransactionMarker | TransactionalRecords

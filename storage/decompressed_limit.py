@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from ..protocol.batches import compression
 from ..protocol.batches.record_batch import COMPRESSION_MASK, HEADER_SIZE, Compression, parse_header
@@ -15,47 +14,47 @@ from .log_config import DECOMPRESSED_MESSAGE_BYTES_MAX, LogConfig
 from .log_validator import LogValidator, ValidatedBatch
 
 
-class BatchValidator(Protocol):
-    """Validates the batches of one log."""
-
-    def validate(self, batch: memoryview, now_ms: int, log_start_offset: int) -> ValidatedBatch:
-        """Return the validated batch. Raises AppendRefused and LongValidation."""
-        ...
-
-
 def validator_of(
     topic_partition: str, config: LogConfig, pause: Callable[[], None] | None = None, *, rules: ReleaseRules
-) -> BatchValidator:
+) -> LogValidator:
     """Return the validator of a log: with a check of decompressed records if the config limits them.
 
     Arguments: see LogValidator.
     """
-    validator = LogValidator(topic_partition, config, pause, rules=rules)
-    limit = config.max_decompressed_message_bytes
-    return validator if limit >= DECOMPRESSED_MESSAGE_BYTES_MAX else DecompressedLimit(validator, limit)
+    if config.max_decompressed_message_bytes >= DECOMPRESSED_MESSAGE_BYTES_MAX:
+        return LogValidator(topic_partition, config, pause, rules=rules)
+    return DecompressedLimit(topic_partition, config, pause, rules=rules)
 
 
-class DecompressedLimit:
+class DecompressedLimit(LogValidator):
     """Refuses batches with a compressed record that is larger than a limit, once they are valid otherwise."""
 
-    __slots__ = ("_limit", "_validator")
+    __slots__ = ("_limit",)
 
-    def __init__(self, validator: LogValidator, limit: int) -> None:
-        """limit: the most bytes of a record without its length."""
-        self._validator = validator
-        self._limit = limit
+    def __init__(
+        self,
+        topic_partition: str,
+        config: LogConfig,
+        pause: Callable[[], None] | None = None,
+        *,
+        rules: ReleaseRules,
+    ) -> None:
+        """Arguments: see LogValidator."""
+        super().__init__(topic_partition, config, pause, rules=rules)
+        # The most bytes of a record without its length.
+        self._limit: int = config.max_decompressed_message_bytes
 
-    def validate(self, batch: memoryview, now_ms: int, log_start_offset: int) -> ValidatedBatch:
+    def validate(self, batch: bytes | memoryview, now_ms: int, log_start_offset: int) -> ValidatedBatch:
         """Return the validated batch. Raises AppendRefused and LongValidation.
 
         Source: DefaultRecord.readFrom, Kafka 4.4.0.
         """
-        validated = self._validator.validate(batch, now_ms, log_start_offset)
+        validated = super().validate(batch, now_ms, log_start_offset)
         header = parse_header(batch)
         codec = header.attributes & COMPRESSION_MASK
         if codec:
             # The validator has decompressed the batch within the limits of one step.
-            data = compression.decompress(Compression(codec), batch[HEADER_SIZE:])
+            data = compression.decompress(Compression(codec), memoryview(batch)[HEADER_SIZE:])
             position = 0
             for _ in range(header.records_count):
                 raw, position = read_unsigned_varint(data, position)

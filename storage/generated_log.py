@@ -66,7 +66,7 @@ class GeneratedLog(PartitionLog):
 
     def _header_at(self, base_offset: int) -> bytes:
         timestamp = FIRST_TIMESTAMP_MS + base_offset
-        header = self._header._replace(
+        header = self._header.replaced(
             base_offset=base_offset,
             partition_leader_epoch=0,
             base_timestamp=timestamp,
@@ -92,7 +92,7 @@ class GeneratedLog(PartitionLog):
 
     def append(
         self,
-        records: memoryview,
+        records: bytes | memoryview,
         *,
         now_ms: int,
         leader_epoch: int,

@@ -13,6 +13,7 @@ Flush: see log_flush. Recovery at start-up: see log_loader.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ..protocol.batches.record_batch import (
     HEADER_SIZE,
@@ -27,27 +28,28 @@ from ..protocol.error_codes import ErrorCode, KafkaError
 from ..protocol.release_rules import ReleaseRules
 from ..protocol.sequences import MAX_SEQUENCE
 from .append_refused import AppendRefused
-from .append_result import AppendResult, append_result
+from .append_result import AppendResult
 from .coordinator_batch import CoordinatorBatch, first_offset_of
 from .decompressed_limit import validator_of
 from .deleted_files import DeletedFiles
 from .deleted_records import DeletedRecords, DeletionCause, Deletions
-from .leader_epoch_cache import EpochEndOffset
+from .leader_epoch_cache import EpochEndOffset, LeaderEpochCache
 from .log_config import LogConfig
 from .log_files import partition_folder
 from .log_flush import Flush, FlushState
 from .log_folder import store_leader_epochs
 from .log_loader import NEW_LOG, LoadState, LogLoader, LogLocation
 from .log_retention import count_before_log_start, count_expired, count_over_size, requested_log_start
-from .log_validator import ValidatedBatch
+from .log_validator import LogValidator, ValidatedBatch
 from .producers.producer_append_info import check_producer, duplicate_result, entry_after, is_next_in_order
 from .producers.producer_replay import aborted_transaction, replay_batch
-from .producers.producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .producers.producer_state_entry import CachedBatch, ProducerStateEntry
+from .producers.producer_state_manager import ProducerStateManager
 from .segments.batch_scan import ScannedBatch
 from .segments.log_segment import LogSegment
-from .segments.log_segments import FetchedRecords, TimestampOffset
+from .segments.log_segments import FetchedRecords, LogSegments, TimestampOffset
 
-_NO_LOG_APPEND_TIME = -1
+_NO_LOG_APPEND_TIME: Final = -1
 
 # A snapshot of more producers than this (1 us each) would block the appending thread; the next flush writes it.
 _PRODUCERS_WRITTEN_AT_ONCE_MAX = 10_000
@@ -63,20 +65,20 @@ class PartitionLog:
         state: the checkpoints of the log. Raises OSError.
         """
         self._version = location.emulated_version
-        self._batches_retained = location.emulated_version.batches_retained
+        self._batches_retained: int = location.emulated_version.batches_retained
         self.topic_partition = partition_folder(location.topic_name, location.partition)
         self._file_system = location.file_system
         self._config = config
-        self._validator = validator_of(self.topic_partition, config, rules=self.rules)
-        self._is_append_time = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
+        self._validator: LogValidator = validator_of(self.topic_partition, config, rules=self.rules)
+        self._is_append_time: bool = config.message_timestamp_type is TimestampType.LOG_APPEND_TIME
         loader = LogLoader(location.file_system, self.topic_partition, config, location.emulated_version, now_ms=now_ms)
         loaded = loader.load(state)
-        self.producers = loaded.producers
-        self.leader_epochs = loaded.leader_epochs
+        self.producers: ProducerStateManager = loaded.producers
+        self.leader_epochs: LeaderEpochCache = loaded.leader_epochs
         self._snapshots = loaded.snapshots
-        self.segments = loaded.segments
-        self.log_start_offset = loaded.log_start_offset
-        self.log_end_offset = loaded.log_end_offset
+        self.segments: LogSegments = loaded.segments
+        self.log_start_offset: int = loaded.log_start_offset
+        self.log_end_offset: int = loaded.log_end_offset
         self.truncated_bytes = loaded.truncated_bytes
         self._are_epochs_stored = self._is_latest_epoch_stored = True
         self.flushes = FlushState(
@@ -150,7 +152,7 @@ class PartitionLog:
 
     def append(
         self,
-        records: memoryview,
+        records: bytes | memoryview,
         *,
         now_ms: int,
         leader_epoch: int,
@@ -173,18 +175,18 @@ class PartitionLog:
         ahead_ms = 0 if self._is_append_time else ahead_ms
         validated = validated or self._validator.validate(records, now_ms - ahead_ms, log_start_offset)
         header, batch, max_timestamp, _ = validated
-        _, _, _, _, _, _, last_offset_delta, _, _, producer_id, _, base_sequence, _ = header
-        config, size = self._config, len(batch)
-        if size > config.segment_bytes:
+        last_offset_delta, producer_id = header.last_offset_delta, header.producer_id
+        size = len(batch)
+        if size > self._config.segment_bytes:
             raise self._refusal_of_size(size)
         base_offset = self.log_end_offset
         last_offset = base_offset + last_offset_delta
-        if self.segments.active.should_roll(size, last_offset, max_timestamp + ahead_ms, config, now_ms):
-            self._roll_for_append(now_ms)
+        self._roll_if_due(size, last_offset, max_timestamp + ahead_ms, now_ms)
         cached: tuple[CachedBatch, ...] = ()
         if producer_id < 0:
             self._write(validated, last_offset, now_ms, leader_epoch, ahead_ms)
         else:
+            base_sequence = header.base_sequence
             last_sequence = (base_sequence + last_offset_delta) & MAX_SEQUENCE
             producers = self.producers
             entry = producers.find(producer_id)
@@ -193,11 +195,11 @@ class PartitionLog:
                 if duplicate is not None:
                     return duplicate_result(header, duplicate, entry, log_start_offset)
             self._write(validated, last_offset, now_ms, leader_epoch, ahead_ms)
-            written = cached_batch((base_sequence, last_sequence, base_offset, last_offset, max_timestamp))
+            written = CachedBatch(base_sequence, last_sequence, base_offset, last_offset, max_timestamp)
             producers.commit(entry_after(entry, header, written, self._batches_retained), ahead_ms)
             cached = entry.batches if entry is not None else ()
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
-        return append_result((base_offset, last_offset, log_append_time_ms, log_start_offset, False, header, cached))
+        return AppendResult((base_offset, last_offset), log_append_time_ms, log_start_offset, header, cached)
 
     def _refusal_of_size(self, size: int) -> AppendRefused:
         limit = self._config.segment_bytes
@@ -214,7 +216,7 @@ class PartitionLog:
         entry = producers.find(coordinated.producer_id)
         coordinated.check(entry)
         batch = memoryview(coordinated.as_batch(now_ms))
-        header = parse_header(batch)._replace(base_offset=base_offset)
+        header = parse_header(batch).replaced(base_offset=base_offset)
         last_offset, timestamp = header.last_offset, now_ms if self._is_append_time else header.max_timestamp
         try:
             if self.segments.active.should_roll(len(batch), last_offset, timestamp, self._config, now_ms):
@@ -236,7 +238,7 @@ class PartitionLog:
         if first_offset_of(after) is None:
             self._delay_stable_offset(first_offset_of(entry), last_offset)
         log_append_time_ms = now_ms if self._is_append_time else _NO_LOG_APPEND_TIME
-        return AppendResult(base_offset, last_offset, log_append_time_ms, self.log_start_offset, False, header, ())
+        return AppendResult((base_offset, last_offset), log_append_time_ms, self.log_start_offset, header, ())
 
     def append_replicated(self, batch: memoryview, *, now_ms: int, source: PartitionLog | None = None) -> None:
         """Append a batch of the leader's log as it is: with its offsets, its leader epoch and no check.
@@ -250,8 +252,7 @@ class PartitionLog:
         end_offset = self.log_end_offset
         assert header.base_offset >= end_offset, f"{header.base_offset} is before the end {end_offset}"
         last_offset, max_timestamp = header.last_offset, header.max_timestamp
-        if self.segments.active.should_roll(len(batch), last_offset, max_timestamp, self._config, now_ms):
-            self._roll_for_append(now_ms)
+        self._roll_if_due(len(batch), last_offset, max_timestamp, now_ms)
         segment, epoch = self.segments.active, header.partition_leader_epoch
         position, index = segment.size, segment.transaction_index
         shared = None if source is None else source.segments.active
@@ -275,6 +276,12 @@ class PartitionLog:
         is_visible_later = self.flushes.visible_offset is not None or self.replicated_offset is not None
         if first_offset is not None and is_visible_later:
             self.producers.delay_stable_offset(first_offset, marker_offset)
+
+    def _roll_if_due(self, size: int, last_offset: int, timestamp: int, now_ms: int) -> None:
+        """Start a new active segment if a batch must go there, see LogSegment.should_roll. Raises AppendRefused."""
+        active: LogSegment = self.segments.active
+        if active.should_roll(size, last_offset, timestamp, self._config, now_ms):
+            self._roll_for_append(now_ms)
 
     def _roll_for_append(self, now_ms: int) -> None:
         """Start a new active segment. Raises AppendRefused KAFKA_STORAGE_ERROR."""
@@ -329,8 +336,12 @@ class PartitionLog:
             )
         else:
             head = stamped_prefix(base_offset, header.length, leader_epoch)
-            body = batch[PREFIX_SIZE:]
-        segment = self.segments.active
+            if isinstance(batch, bytes):
+                # A small batch: one write costs less than two.
+                head, body = head + batch[PREFIX_SIZE:], b""
+            else:
+                body = batch[PREFIX_SIZE:]
+        segment: LogSegment = self.segments.active
         try:
             if leader_epoch != self.leader_epochs.latest_epoch or not self._is_latest_epoch_stored:
                 self.assign_leader_epoch(leader_epoch)

@@ -59,7 +59,7 @@ GROUPS = (
 PACKAGE_OF_FOLDER = {"spark": "pyspark"}
 
 # setup.py compiles modules of these.
-PARTS_WITH_COMPILED_MODULES = ("protocol", "storage")
+PARTS_WITH_COMPILED_MODULES = ("broker", "faults", "protocol", "storage")
 
 # Files that take more than 15 s. One that began last would run alone at the end.
 LONGEST_FILES = (

@@ -31,7 +31,6 @@ LOADED_ON_USE = (
     "fauxka.broker.requests.client_quotas",
     "fauxka.client",
     "joserfc",
-    "lz4",
     "prometheus_client",
     "re2",
     "scramp",

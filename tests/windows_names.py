@@ -28,7 +28,6 @@ PACKAGES = (
     "cramjam",
     "fastcrc",
     "h11",
-    "lz4.frame",
     "msgspec",
     "re2",
 )

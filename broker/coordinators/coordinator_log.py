@@ -29,6 +29,7 @@ from ...protocol.batches.whole_batches import WholeBatch, split_batches
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...storage.coordinator_batch import TransactionalRecords
 from ...storage.segments.header_checks import DamagedSegmentError
+from ..replica.unsafe_append import find_unsafe
 from ..runtime.deferred import Deferred
 from .internal_topics import INTERNAL_TOPICS, CoordinatorType, expected_index_of_key, partition_of_key
 
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
     from ..metadata.controller import Controller
     from ..metadata.metadata_image import TopicImage
-    from ..replica.partition import Partition, UnsafeAppend
+    from ..replica.partition import Partition
     from ..replica.replica_manager import ReplicaManager
+    from ..replica.unsafe_append import UnsafeAppend
 
 logger = logging.getLogger(__name__)
 
@@ -228,7 +230,7 @@ class CoordinatorLog:
 
     def await_safe(self, partition: Partition, result: AppendResult) -> None:
         """Let the next response wait until an append is safe, to a partition of this log or of the transaction."""
-        unsafe = partition.find_unsafe(result.last_offset + 1)
+        unsafe = find_unsafe(partition, result.last_offset + 1)
         if unsafe is not None:
             self._unsafe[partition] = unsafe
 

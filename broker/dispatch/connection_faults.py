@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from ...faults.actions import Close, Delay, Drip, Hang, Reset
 from .fault_reports import ACCEPTED, misplaced
@@ -20,8 +19,7 @@ class ConnectionFaults:
     def __init__(self, clock: Clock) -> None:
         """clock: the clock of delayed connections."""
         self._clock = clock
-        # Weak references, because a client may close its connection while it hangs.
-        self._hanging: WeakSet[ResponseWriter] = WeakSet()
+        self._hanging: set[ResponseWriter] = set()
 
     def carry_out(self, connection: ResponseWriter, fault: Fault) -> None:
         """Carry out a fault for a new connection."""
@@ -40,6 +38,10 @@ class ConnectionFaults:
                 self._clock.call_later(delay_ms, connection.wake)
             case _:
                 raise misplaced(fault, ACCEPTED)
+
+    def closed(self, connection: ResponseWriter) -> None:
+        """Forget a connection that is closed, perhaps by its client while it hangs."""
+        self._hanging.discard(connection)
 
     def close_hanging(self) -> None:
         """Close the connections that hang."""

@@ -12,7 +12,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, cast
 
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 
 if TYPE_CHECKING:
     from ..requests.fault_ports import Outcome, ResponsePlan

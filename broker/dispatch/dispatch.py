@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from functools import cached_property
 from struct import Struct
 from time import monotonic_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ...faults.plain_append import NS_PER_US, PlainAppend
 from ...protocol.api_keys import APIS, Api, ApiKey, api_name_of
 from ...protocol.frames import FrameError, wrong_size
 from ...protocol.primitives import Reader
@@ -20,10 +20,12 @@ from .. import dispatch, handlers
 from ..replica.disk_fault_injector import NoFileFaults, delay_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, RESPONDED
 from ..requests.request_context import HEADER_START_BYTES, NO_HEADER, HandleFrame, RequestContext, Route
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 from .pipeline import Pipeline
 
 if TYPE_CHECKING:
+    from ...storage.append_result import AppendResult
     from ..replica.disk_fault_injector import FileFaults
     from ..requests.connection_info import ConnectionInfo
     from ..requests.fault_ports import FaultPlan, Outcome, RequestObserver
@@ -37,9 +39,11 @@ _HEADER = Struct(">Iih")
 _UNSIGNED = Struct(">I")
 _API_AND_VERSION = Struct(">hh")
 # Requests whose body the journal does not get: the records of a Produce, and secrets.
-_WITHOUT_BODY = frozenset(int(api.key) for api in APIS.values() if api.has_secrets or api.key is ApiKey.PRODUCE)
+_WITHOUT_BODY: Final = frozenset(int(api.key) for api in APIS.values() if api.has_secrets or api.key is ApiKey.PRODUCE)
 # Larger requests, such as a Fetch of hundreds of partitions, are observed without their body.
-OBSERVED_BODY_BYTES_MAX = 4096
+OBSERVED_BODY_BYTES_MAX: Final = 4096
+_now_ns: Final = monotonic_ns
+_RESPONDED: Final[int] = RESPONDED
 
 
 class NoFaults:
@@ -67,6 +71,7 @@ class Dispatcher:
         self._file_faults: FileFaults | NoFileFaults = file_faults or NoFileFaults()
         self._plan: FaultPlan | NoFaults = plan or NoFaults()
         self._make_fault_injector = make_fault_injector
+        self._fault_injector: FaultInjector | None = None
         self._routes: dict[int, Route] = {}
         # By API key.
         self._pipelines: dict[int, Pipeline] = {}
@@ -79,16 +84,18 @@ class Dispatcher:
         # Whether clients may have quotas, or handlers that throttle are loaded anyway.
         self._is_throttling = False
 
-    @cached_property
+    @property
     def fault_injector(self) -> FaultInjector:
         """The fault injector, created when a rule is first armed."""
-        assert self._make_fault_injector is not None, "a fault plan comes with make_fault_injector"
-        return self._make_fault_injector()
+        if self._fault_injector is None:
+            assert self._make_fault_injector is not None, "a fault plan comes with make_fault_injector"
+            self._fault_injector = self._make_fault_injector()
+        return self._fault_injector
 
     def lift_faults(self) -> None:
         """Give up every request and connection that a fault holds."""
-        if "fault_injector" in vars(self):
-            self.fault_injector.lift()
+        if self._fault_injector is not None:
+            self._fault_injector.lift()
 
     def throttle(self) -> None:
         """Apply client quotas from the next request on, also to the connections that are open."""
@@ -96,6 +103,8 @@ class Dispatcher:
             self._is_throttling = True
             for pipeline in self._pipelines.values():
                 _throttle(pipeline)
+            for route in self._routes.values():
+                route.handle_routed = None
 
     def release_changed(self) -> None:
         """Serve the APIs of another release; there is no connection."""
@@ -108,6 +117,8 @@ class Dispatcher:
     def connection_closed(self, connection: ResponseWriter) -> None:
         """Remove a connection from the open ones."""
         self._connections.discard(connection)
+        if self._fault_injector is not None:
+            self._fault_injector.connections.closed(connection)
         if not self._connections and self._all_closed is not None and not self._all_closed.done():
             self._all_closed.set_result(None)
 
@@ -190,8 +201,8 @@ class Dispatcher:
         Raises FrameError if the request does not decode, or its API or version is not served. The caller then closes
         the connection, as Kafka does.
         """
-        context.now_ms = context.node.clock.now_ms()
-        context.batches = None
+        context.now_ms = context.clock.now_ms()
+        context.batches = context.appended_to = context.appended = None
         context.error_code = 0
         context.request_id = 0
         context.size = end - start
@@ -207,15 +218,18 @@ class Dispatcher:
             is_kept = route.api_key not in _WITHOUT_BODY and end - position <= OBSERVED_BODY_BYTES_MAX
             context.kept_body = bytes(frame[position:end]) if is_kept else None
             context.kept_response = None
-            context.arrived_ns = monotonic_ns()
+            context.arrived_ns = _now_ns()
         if self._plan.is_armed and replacement is None:
             pipeline = self._pipelines[route.api_key]
             outcome: Outcome = self.fault_injector.handle(context, pipeline, frame, position, end)
             return outcome if self._delay is None else self._delay(outcome)
-        handle = route.handle if replacement is None else replacement
         try:
-            response = handle(context, frame, position, end)
+            if replacement is None:
+                response = _handle(route, context, frame, position, end)
+            else:
+                response = replacement(context, frame, position, end)
         except Exception:
+            context.decide_appended()
             if self.observer is not None:
                 self.observer.unanswered(self.observer.handled(context, context.size, PENDING))
             raise
@@ -234,9 +248,16 @@ class Dispatcher:
         observer = self.observer
         if type(response) is list and not is_late:
             if observer is not None:
-                context.took_ns = monotonic_ns() - context.arrived_ns
-                context.request_id = observer.handled(context, size, RESPONDED)
+                context.took_ns = _now_ns() - context.arrived_ns
+                appended = context.appended
+                if appended is not None:
+                    context.request_id = observer.appended(_plain_append_of(context, appended), appended)
+                    if not context.request_id:
+                        context.decide_appended()
+                if not context.request_id:
+                    context.request_id = observer.handled(context, size, _RESPONDED)
             return response
+        context.decide_appended()
         if observer is not None:
             state = NO_RESPONSE if response is None else PENDING
             context.request_id = request_id = observer.handled(context, size, state)
@@ -298,10 +319,11 @@ class Dispatcher:
             raise FrameError(f"{api.name} version {api_version} is not served; allowed: {allowed}")
         if api_key not in self._pipelines:
             self._pipelines[api_key] = self._load_pipeline(api, node)
-        handle = self._pipelines[api_key].handle
+        pipeline = self._pipelines[api_key]
         if api_version not in served:
-            return Route(api_key, api_version, handle, message_version=0)
-        route = self._routes[api_and_version] = Route(api_key, api_version, handle)
+            return Route(api_key, api_version, pipeline.handle, message_version=0)
+        route = self._routes[api_and_version] = Route(api_key, api_version, pipeline.handle)
+        route.handle_routed = pipeline.handle_routed
         return route
 
     def _load_pipeline(self, api: Api, node: NodeServices) -> Pipeline:
@@ -312,6 +334,28 @@ class Dispatcher:
         if delay_ms and self._delay is None:
             self._delay = dispatch.delayed_responses.ResponseDelay(delay_ms).delay
         return pipeline
+
+
+def _handle(
+    route: Route, context: RequestContext, frame: memoryview, position: int, end: int
+) -> Buffers | Deferred[Buffers] | None:
+    """Handle the request whose body is frame[position:end], by its route's head if that is known."""
+    if route.handle_routed is not None:
+        response = route.handle_routed(context, frame, position, end)
+        if response is not None:
+            return response
+    return route.handle(context, frame, position, end)
+
+
+def _plain_append_of(context: RequestContext, result: AppendResult) -> PlainAppend:
+    """Return what the journal keeps of a routed Produce."""
+    partition = context.appended_to
+    assert partition is not None, "a batch is appended to a partition"
+    append = PlainAppend(context.connection, context.kept_client_id, partition.topic_name, partition.index, result)
+    append.api_key, append.api_version = context.api_key, context.api_version
+    append.correlation_id, append.size, append.at_ms = context.correlation_id, context.size, context.now_ms
+    append.took_us = context.took_ns // NS_PER_US
+    return append
 
 
 def _route_of_replacement(api_and_version: int, replacement: HandleFrame) -> Route:

@@ -50,7 +50,8 @@ from ..replica.disk_fault_injector import FileFaults, NoFileFaults, delay_respon
 from ..requests.encoded_response import encode_response
 from ..requests.fault_ports import NO_RESPONSE, PENDING, Ending, ResponsePlan, joined
 from ..requests.request_context import RequestContext
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 from ..runtime.long_work import in_thread
 from . import sasl_faults, transaction_faults
 from .connection_faults import ConnectionFaults
@@ -90,18 +91,18 @@ class FaultInjector:
         self._file_faults = file_faults or NoFileFaults()
         self._reports = FaultReports(observer)
         self._crash = crash
-        self._connections = ConnectionFaults(self._clock)
+        self.connections = ConnectionFaults(self._clock)
 
     def lift(self) -> None:
         """Give up every request and connection that a fault holds, and close the connections."""
         self.held.give_up()
-        self._connections.close_hanging()
+        self.connections.close_hanging()
 
     def accepted(self, connection: ResponseWriter, info: ConnectionInfo) -> None:
         """Carry out the plan's fault for a new connection."""
         fault = self.plan.accepted(info)
         if fault is not None:
-            self._connections.carry_out(connection, fault)
+            self.connections.carry_out(connection, fault)
 
     # -- received
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ...faults.fault import Fault
     from ..requests.encoded_response import Response
     from ..requests.fault_ports import RequestObserver
-    from ..runtime.deferred import Buffers
+    from ..runtime.buffers import Buffers
     from .owned_request import OwnedRequest
 
 # The points.

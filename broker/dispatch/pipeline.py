@@ -6,7 +6,7 @@ Rules:
 - A large request is decoded in a thread, and the response to it, or to one that took long, is encoded there.
 - An exception of a handler is logged and answered with UNKNOWN_SERVER_ERROR. FrameError ends the connection.
 - Produce and Fetch have hand-written codecs, and a Produce whose head is known has a way of its own from frame to frame
-  (`handle_routed`) on a node without quotas. `benchmarks` shows what they gain.
+  (`handle_routed`) on a node without quotas, which the dispatcher tries first. `benchmarks` shows what they gain.
 The fault injector passes a request through the same stages, and asks its rules in between.
 """
 
@@ -29,7 +29,8 @@ from .. import handlers, requests
 from ..requests.encoded_response import awaited, encode_response
 from ..requests.forwarding import handle_forwarded
 from ..requests.request_context import LARGE_BODY_BYTES, RequestContext
-from ..runtime.deferred import Buffers, Deferred, WaitFailed
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred, WaitFailed
 from ..runtime.long_work import Step, has_steps, in_steps, in_thread
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ Decode = Callable[[memoryview, int, int, int], "Request"]
 class Pipeline:
     """The stages of one API on one node."""
 
-    __slots__ = ("_decode", "_decode_at_once", "_handle", "_handle_routed", "_read_message", "api", "respond")
+    __slots__ = ("_decode", "_decode_at_once", "_handle", "_read_message", "api", "handle_routed", "respond")
 
     def __init__(self, api: Api, node: NodeServices) -> None:
         """Import the handler of the API."""
         module = import_module(f"{handlers.__name__}.{handlers.HANDLERS[api.key]}")
         self.api = api
         self._handle: Handle = module.handle
-        self._handle_routed: HandleFrame | None = getattr(module, "handle_routed", None)
+        self.handle_routed: HandleFrame | None = getattr(module, "handle_routed", None)
         self._read_message = request_type(api).read
         self._decode: Decode = getattr(module, "decode", self._read)
         self._decode_at_once: DecodeAtOnce = getattr(module, "decode_at_once", self._read_at_once)
@@ -75,10 +76,6 @@ class Pipeline:
 
         The frame is the connection's receive buffer. Raises FrameError if the body does not decode.
         """
-        if self._handle_routed is not None:
-            routed = self._handle_routed(context, frame, position, end)
-            if routed is not None:
-                return routed
         request = self._decode_at_once(frame, position, end, context.message_version)
         if request is None:
             return self._run(context, self._handle_large(context, memoryview(bytes(frame[position:end]))))
@@ -162,7 +159,7 @@ class Pipeline:
 
     def throttle(self, throttling: Throttling) -> None:
         """Measure clients and throttle them from now on."""
-        self._handle_routed = None
+        self.handle_routed = None
         self.respond = partial(throttling.respond, handle=self.respond)
 
     def _forwarded(self, context: RequestContext, request: Request) -> Handled:

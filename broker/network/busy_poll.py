@@ -14,10 +14,16 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .turn_writes import TurnWrites
 
 # With one processor, a polling loop would keep the client from running.
 PROCESSORS_MIN = 2
+
+_now_ns: Final = monotonic_ns
 
 
 class BusyPoll:
@@ -26,28 +32,36 @@ class BusyPoll:
     Polling begins only when a request arrives within the window after the previous one.
     """
 
-    __slots__ = ("_awake_until_ns", "_is_polling", "_window_ns")
+    __slots__ = ("_awake_until_ns", "_is_polling", "_window_ns", "_writes")
 
-    def __init__(self, window_us: int) -> None:
-        """window_us: how long the loop stays awake after a request, in microseconds; 0 turns polling off."""
-        self._window_ns = window_us * 1000 if processor_count() >= PROCESSORS_MIN else 0
+    def __init__(self, window_us: int, processors: int, writes: TurnWrites) -> None:
+        """window_us: how long the loop stays awake after a request, in microseconds; 0 turns polling off.
+
+        processors: that this process may use. writes: their turn ends with each poll.
+        """
+        self._window_ns = window_us * 1000 if processors >= PROCESSORS_MIN else 0
         self._awake_until_ns = 0
         self._is_polling = False
+        self._writes = writes
 
     def request_arrived(self) -> None:
         """Extend the window, and begin to poll if the previous request was within it."""
-        now_ns = time.monotonic_ns()
+        if not self._window_ns:
+            return
+        now_ns = _now_ns()
         if now_ns < self._awake_until_ns and not self._is_polling:
             self._is_polling = True
+            self._writes.begin_polling()
             asyncio.get_running_loop().call_soon(self._poll)
         self._awake_until_ns = now_ns + self._window_ns
+        self._writes.request_arrived(now_ns)
 
     def _poll(self) -> None:
-        # A loop that has a callback to run checks its sockets without waiting.
-        if time.monotonic_ns() < self._awake_until_ns:
+        self._is_polling = _now_ns() < self._awake_until_ns
+        if self._is_polling:
+            # A loop that has a callback to run checks its sockets without waiting.
             asyncio.get_running_loop().call_soon(self._poll)
-        else:
-            self._is_polling = False
+        self._writes.end_turn(is_polling=self._is_polling)
 
 
 def processor_count() -> int:

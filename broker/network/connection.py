@@ -21,35 +21,39 @@ from collections.abc import Callable
 from socket import SO_LINGER, SOL_SOCKET
 from struct import Struct
 from time import monotonic_ns
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ...protocol.frames import FRAME_SIZE_BYTES, FrameError
 from .. import network
 from ..requests.connection_info import ConnectionInfo
 from ..requests.fault_ports import Ending, Outcome, ResponsePlan, joined
 from ..requests.request_context import RequestContext
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
 from ..security import tls
 from ..security.principal import Principal
-from .connection_turns import SLICE_FRAMES_MAX, SLICE_NS, ConnectionTurns
+from .connection_turns import SLICE_FRAMES_MAX
 from .frame_buffer import FrameBuffer
 from .response_queue import ResponseQueue
 from .slow_writer import SlowWriter
 from .transport_writer import TransportWriter
+from .turn_writes import FRAMES_MAX, READ_BYTES_MAX, TurnWrites
 
 if TYPE_CHECKING:
     from ssl import SSLObject
 
-    from ..dispatch.dispatch import Dispatcher
+    from ..requests.frame_handler import FrameHandler
     from .busy_poll import BusyPoll
     from .channel_mute import ChannelMute
-    from .receive_buffers import ReceiveBuffers
+    from .shared_parts import SharedParts
 
 logger = logging.getLogger(__name__)
 
 # Responses to requests of one read are written together, in groups of this size: after each write, the transport can
 # report that the client does not read.
-RESPONSE_BUFFERS_GATHERED_MAX = 64
+RESPONSE_BUFFERS_GATHERED_MAX: Final = 64
+_SIZE_BYTES: Final[int] = FRAME_SIZE_BYTES
+_SLICE_FRAMES_MAX: Final[int] = SLICE_FRAMES_MAX
+_now_ns: Final = monotonic_ns
 
 # struct linger: on, 0 seconds.
 _DO_NOT_LINGER = Struct("ii").pack(1, 0)
@@ -59,34 +63,8 @@ _DO_NOT_LINGER = Struct("ii").pack(1, 0)
 PrincipalOf = Callable[[bytes], Principal]
 
 
-class SharedParts(NamedTuple):
-    """The parts that all connections of a node share. closed: called when a connection is closed."""
-
-    dispatcher: Dispatcher
-    busy_poll: BusyPoll
-    buffers: ReceiveBuffers
-    turns: ConnectionTurns
-    closed: Callable[[Connection], None]
-
-
-# What the handling of a request returns: what is to be written, or what completes with it.
-Response = Outcome
-
-
-class FrameHandler(Protocol):
-    """Handles the frames of a connection: the dispatcher, or the gate before it."""
-
-    def handle(self, context: RequestContext, frame: memoryview, start: int, end: int) -> Response:
-        """Handle the request in frame[start:end]. Raises FrameError to end the connection."""
-        ...
-
-    def refuse_size(self, context: RequestContext, size: int, bytes_max: int) -> Deferred[Buffers]:
-        """End the connection because of the size of a frame: raise FrameError, or return when to end it."""
-        ...
-
-
-class Connection(asyncio.BufferedProtocol):
-    """The protocol of one accepted socket.
+class Connection:
+    """One accepted socket. Its transport has a ConnectionProtocol, which calls the methods of a BufferedProtocol.
 
     last_read_ns: the time of the last read, or of the creation, on the scale of monotonic_ns.
     """
@@ -95,7 +73,7 @@ class Connection(asyncio.BufferedProtocol):
         """frame_bytes_max: socket.request.max.bytes."""
         self._dispatcher = shared.dispatcher
         self._frame_handler: FrameHandler = shared.dispatcher
-        self._busy_poll = shared.busy_poll
+        self._busy_poll: BusyPoll = shared.busy_poll
         self._closed = shared.closed
         self.last_read_ns = monotonic_ns()
         self._context = context
@@ -103,6 +81,8 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._writer: TransportWriter | None = None
         self._turns = shared.turns
+        self._slice_ns: int = shared.turns.slice_ns
+        self._turn_writes: TurnWrites = shared.turns.writes
         # Complete frames may be in the buffer that are handled in the connection's next turn.
         self._is_waiting_for_turn = False
         self._frames = FrameBuffer(shared.buffers)
@@ -126,7 +106,7 @@ class Connection(asyncio.BufferedProtocol):
         """The client, its listener and its authentication."""
         return self._context.connection
 
-    # -- asyncio.BufferedProtocol
+    # -- those of asyncio.BufferedProtocol, for ConnectionProtocol
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Store the transport of the accepted socket and apply the fault rules for new connections."""
@@ -164,7 +144,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Handle the frames that are complete."""
-        self.last_read_ns = monotonic_ns()
+        self.last_read_ns = _now_ns()
+        if nbytes > READ_BYTES_MAX:
+            self._turn_writes.write()
         is_full_read = self._frames.received(nbytes)
         if self._hang_count:
             self._frames.own()
@@ -173,7 +155,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_waiting_for_turn:
             self._make_room()
         else:
-            self._handle_frames()
+            self._handle_frames(self.last_read_ns)
         if is_full_read:
             self._pause_reading()
             self._wait_for_turn()
@@ -182,6 +164,7 @@ class Connection(asyncio.BufferedProtocol):
     def eof_received(self) -> bool:
         """Close the connection, as Kafka does when a client has closed its side."""
         self._context.connection.is_closed_by_client = True
+        self._end_turn()
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -203,7 +186,7 @@ class Connection(asyncio.BufferedProtocol):
         self._pending.abandon()
         info = self._context.connection
         info.is_closed = True
-        info.on_muted = None
+        info.on_muted = info.on_session_ended = info.on_frames_allowed = None
         if self._mute is not None:
             self._mute.stop()
         on_closed, info.on_closed = info.on_closed, None
@@ -245,6 +228,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def abort(self) -> None:
         """Close at once."""
+        self._end_turn()
         if self._transport is not None:
             self._transport.abort()
 
@@ -257,11 +241,17 @@ class Connection(asyncio.BufferedProtocol):
 
     def reset(self) -> None:
         """Close at once with a RST."""
+        self._end_turn()
         transport = self._transport
         if transport is not None:
             # The operating system sends a RST for a socket that lingers for 0 seconds.
             transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_LINGER, _DO_NOT_LINGER)
             transport.abort()
+
+    def _end_turn(self) -> None:
+        """Write the response that waits for the end of the turn, before the transport closes."""
+        if self._writer is not None:
+            self._writer.end_turn()
 
     def hang(self) -> None:
         """Handle nothing until `wake` is called as often as `hang`. Reading pauses with the next bytes that arrive."""
@@ -338,7 +328,7 @@ class Connection(asyncio.BufferedProtocol):
     def _go_on(self) -> None:
         """Handle the frames received so far, unless they wait for the last `wake`, or for the connection's turn."""
         if not self._hang_count and not self._is_waiting_for_turn:
-            self._handle_frames()
+            self._handle_frames(_now_ns())
 
     def _wait_for_turn(self) -> None:
         if not self._is_waiting_for_turn:
@@ -349,15 +339,15 @@ class Connection(asyncio.BufferedProtocol):
         self._is_waiting_for_turn = False
         self._go_on()
 
-    def _handle_frames(self) -> None:
-        """Handle complete frames for one slice, then make room for the next read."""
+    def _handle_frames(self, now_ns: int) -> None:
+        """Handle complete frames for one slice from now_ns on, then make room for the next read."""
         writer = self._writer
         if writer is None or writer.is_closing:
             self._frames.discard()
             return
         responses: Buffers = []
         try:
-            self._handle_slice(writer, responses)
+            self._handle_slice(writer, responses, now_ns + self._slice_ns)
         except FrameError as error:
             # The error may name a value of the client, which may be as long as its frame.
             logger.warning("%s closed: %.500s", self._context.connection, error)
@@ -370,33 +360,41 @@ class Connection(asyncio.BufferedProtocol):
             self._frames.discard()
             self.abort()
             return
-        self.write(responses)
+        if self._slow_writer is None:
+            writer.write_in_turn(responses)
+        else:
+            self.write(responses)
         if writer.is_closing:
             self._frames.discard()
         else:
             self._make_room()
 
-    def _handle_slice(self, writer: TransportWriter, responses: Buffers) -> None:
+    def _handle_slice(self, writer: TransportWriter, responses: Buffers, slice_end_ns: int) -> None:
         """Handle complete frames for one slice, and leave responses that are not yet written in responses."""
         frames = self._frames
-        slice_end_ns = monotonic_ns() + SLICE_NS
-        for handled in range(SLICE_FRAMES_MAX):
+        for handled in range(_SLICE_FRAMES_MAX):
             frame_end = self._end_of_next_frame(writer)
             if not frame_end:
                 return
-            if handled and monotonic_ns() > slice_end_ns:
+            if handled and _now_ns() > slice_end_ns:
                 break
-            frame_start = frames.start + FRAME_SIZE_BYTES
+            if handled == FRAMES_MAX:
+                self._turn_writes.write()
+            frame_start = frames.start + _SIZE_BYTES
             frames.start = frame_end
             response = self._frame_handler.handle(self._context, frames.view, frame_start, frame_end)
-            if type(response) is list and not self._pending.count:
-                responses += response
-                if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
-                    self.write(responses)
-                    responses.clear()
+            if isinstance(response, list) and not self._pending.count:
+                self._gather(response, responses)
             elif response is not None:
                 self._add_pending(response, responses)
         self._wait_for_turn()
+
+    def _gather(self, response: Buffers, responses: Buffers) -> None:
+        for buffer in response:
+            responses.append(buffer)
+        if len(responses) > RESPONSE_BUFFERS_GATHERED_MAX:
+            self.write(responses)
+            responses.clear()
 
     def _end_of_next_frame(self, writer: TransportWriter) -> int:
         """Return where the next frame ends in the buffer; 0 if it is incomplete or has to wait.
@@ -409,10 +407,10 @@ class Connection(asyncio.BufferedProtocol):
         if not 0 <= size <= self._frame_bytes_max:
             self._pending.add(self._frame_handler.refuse_size(self._context, size, self._frame_bytes_max), 0)
             return 0
-        frame_end = self._frames.start + FRAME_SIZE_BYTES + size
+        frame_end = self._frames.start + _SIZE_BYTES + size
         return frame_end if frame_end <= self._frames.end else 0
 
-    def _add_pending(self, response: Response, responses: Buffers) -> None:
+    def _add_pending(self, response: Outcome, responses: Buffers) -> None:
         """Write the responses before a response that has to wait, or that ends the connection."""
         self.write(responses)
         responses.clear()

@@ -6,8 +6,9 @@ Rules:
 - A read that fills the receive buffer is the last one of the connection until its next turn. Otherwise uvloop reads
   from one socket up to 32 times before it looks at the others.
 - A large response is written in pieces, one piece a turn (transport_writer).
-- In one turn of the event loop, the waiting connections go on in the order in which they began to wait, until TURN_NS
-  are over or TURN_CONNECTIONS_MAX have gone on. The sockets of the others are served before the next turn.
+- In one turn of the event loop, the responses of the turn are written first (turn_writes). Then the waiting connections
+  go on in the order in which they began to wait, until TURN_NS are over or TURN_CONNECTIONS_MAX have gone on. The
+  sockets of the others are served before the next turn.
 
 Without these rules, one client with many small requests in flight would hold the event loop for seconds.
 """
@@ -18,6 +19,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from time import monotonic_ns
+
+from .turn_writes import TurnWrites
 
 # How long a connection handles requests before the others. A small request takes a hundredth of it.
 SLICE_NS = 1_000_000
@@ -35,15 +38,27 @@ def call_soon(callback: Callable[[], None]) -> None:
 
 
 class ConnectionTurns:
-    """The connections of a node that wait for their turn."""
+    """The connections of a node that wait for their turn. slice_ns: how long one handles requests.
 
-    __slots__ = ("_call_soon", "_is_scheduled", "_waiting")
+    writes: the responses that wait for the end of a turn.
+    """
 
-    def __init__(self, call_soon: Callable[[Callable[[], None]], None] = call_soon) -> None:
-        """call_soon: calls a function in the next turn of the event loop."""
+    __slots__ = ("_call_soon", "_is_scheduled", "_turn_ns", "_waiting", "slice_ns", "writes")
+
+    def __init__(
+        self,
+        call_soon: Callable[[Callable[[], None]], None] = call_soon,
+        *,
+        slice_ns: int = SLICE_NS,
+        turn_ns: int = TURN_NS,
+    ) -> None:
+        """call_soon: calls a function in the next turn of the event loop. slice_ns, turn_ns: see SLICE_NS, TURN_NS."""
         self._call_soon = call_soon
+        self.slice_ns = slice_ns
+        self._turn_ns = turn_ns
         self._is_scheduled = False
         self._waiting: deque[Callable[[], None]] = deque()
+        self.writes = TurnWrites()
 
     def wait(self, go_on: Callable[[], None]) -> None:
         """Call go_on when it is the turn of its connection."""
@@ -58,8 +73,9 @@ class ConnectionTurns:
     def _run_turn(self) -> None:
         """Have waiting connections go on. One that waits again while this turn runs has its turn after the others."""
         self._is_scheduled = False
+        self.writes.write()
         waiting = self._waiting
-        until = monotonic_ns() + TURN_NS
+        until = monotonic_ns() + self._turn_ns
         for _ in range(min(len(waiting), TURN_CONNECTIONS_MAX)):
             waiting.popleft()()
             if monotonic_ns() > until:

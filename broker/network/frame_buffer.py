@@ -11,7 +11,7 @@ Rules:
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...protocol.frames import FRAME_SIZE_BYTES
 from .receive_buffers import RECEIVE_BUFFER_BYTES
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from .receive_buffers import ReceiveBuffers
 
 # With less free room, the unread bytes are moved to the front, so that no read is for a few bytes only.
-RECEIVE_ROOM_BYTES_MIN = 16 * 1024
+RECEIVE_ROOM_BYTES_MIN: Final = 16 * 1024
 
-_NO_BUFFER = memoryview(b"")
-_SIZE = Struct(">i")
+_NO_BUFFER: Final = memoryview(b"")
+_unpack_size: Final = Struct(">i").unpack_from
+_SIZE_BYTES: Final[int] = FRAME_SIZE_BYTES
 
 
 class FrameBuffer:
@@ -67,9 +68,10 @@ class FrameBuffer:
 
     def next_size(self) -> int | None:
         """Return the size of the next frame, which may be wrong, or None if its four bytes have not arrived."""
-        if self.end - self.start < FRAME_SIZE_BYTES:
+        if self.end - self.start < _SIZE_BYTES:
             return None
-        return int(_SIZE.unpack_from(self.view, self.start)[0])
+        size: int = _unpack_size(self.view, self.start)[0]
+        return size
 
     def own(self) -> None:
         """Own the buffer that contains the unread bytes."""
@@ -110,7 +112,7 @@ class FrameBuffer:
     def _missing_bytes(self) -> int:
         """Return how many bytes of the next frame are missing; 0 if its size is unknown."""
         size = self.next_size()
-        return 0 if size is None else max(0, self.start + FRAME_SIZE_BYTES + size - self.end)
+        return 0 if size is None else max(0, self.start + _SIZE_BYTES + size - self.end)
 
     def _move_to_front(self, missing: int, *, is_blocked: bool) -> None:
         """Move the unread bytes to the front, into a buffer of up to twice the size if the next frame does not fit."""

@@ -14,7 +14,8 @@ from ...protocol.message_fields import number_in
 from ...protocol.message_types import request_type
 from ...protocol.primitives import Reader
 from ..requests.request_context import RequestContext
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 from ..security.sasl.sasl_session import SaslSession, answer_and_close
 from .internal_responses import find_response
 

@@ -10,14 +10,16 @@ Rules:
 
 from __future__ import annotations
 
+from typing import Final
+
 # Bytes read ahead: the usual five batches of 16 KiB in flight take one system call.
-RECEIVE_BUFFER_BYTES = 256 * 1024
+RECEIVE_BUFFER_BYTES: Final = 256 * 1024
 # Released buffers that are kept: 4 MiB, for as many connections that send frames in pieces at the same time.
-_KEPT_MAX = 16
+_KEPT_MAX: Final = 16
 # A buffer that grew for a large frame is kept up to this size, so that the next large frame need not allocate one.
-LARGE_BUFFER_BYTES_KEPT = 4 * 1024 * 1024
+LARGE_BUFFER_BYTES_KEPT: Final = 4 * 1024 * 1024
 # Bytes of such buffers that are kept; the oldest are freed first.
-_LARGE_BYTES_KEPT_MAX = 2 * LARGE_BUFFER_BYTES_KEPT
+_LARGE_BYTES_KEPT_MAX: Final = 2 * LARGE_BUFFER_BYTES_KEPT
 
 
 class ReceiveBuffers:

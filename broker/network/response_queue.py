@@ -16,7 +16,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ..requests.fault_ports import Ending, Outcome, ResponsePlan
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 
 # Requests that are applied while an earlier response is pending. A producer has five in flight, and one flush serves
 # all of them, so more would gain nothing.

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...protocol.api_keys import ApiKey, api_name_of
 from ...protocol.frames import FrameError, wrong_size
 from ..requests.request_context import RequestContext
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 from ..security.sasl.exchange import SaslFailed
 from ..security.sasl.sasl_session import SaslSession, Stage, answer_and_close
 from .illegal_sasl_state import IllegalStateHandler

@@ -6,11 +6,10 @@ import asyncio
 import itertools
 import logging
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec
-from weakref import WeakMethod
+from typing import TYPE_CHECKING
 
 from ...security.java_text import host_address
 from .. import network
@@ -21,13 +20,15 @@ from ..runtime.clock import AdjustableClock
 from ..security import sasl
 from .acceptor import Acceptor
 from .bound_sockets import bind, bind_address, cannot_bind
-from .busy_poll import BusyPoll
-from .connection import Connection, SharedParts
-from .connection_quotas import ConnectionQuotas
+from .busy_poll import BusyPoll, processor_count
+from .connection import Connection
+from .connection_protocol import ConnectionProtocol
+from .connection_quotas import ConnectionQuotas, QuotaConnection
 from .connection_turns import ConnectionTurns
 from .internal_connection import connected_pair
 from .listeners import Listener, ListenerConfig
 from .receive_buffers import ReceiveBuffers
+from .shared_parts import SharedParts
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from ..security.tls.dynamic_stores import DynamicStores
     from ..security.tls.listener_tls import PresentedCertificate
     from .sasl_credentials import SaslCredentials
-
-Parameters = ParamSpec("Parameters")
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +62,13 @@ class SocketServer:
         """Listen nowhere yet. dispatcher: handles the requests of all connections."""
         self._node = node
         self._quotas = ConnectionQuotas(AdjustableClock(), lambda: node.config)
+        turns = ConnectionTurns()
         self._shared = SharedParts(
-            dispatcher, BusyPoll(node.config.busy_poll_us), ReceiveBuffers(), ConnectionTurns(), self._closed
+            dispatcher,
+            BusyPoll(node.config.busy_poll_us, processor_count(), turns.writes),
+            ReceiveBuffers(),
+            turns,
+            self._closed,
         )
         # The nodes of a cluster number their connections together.
         self.connection_ids = itertools.count(1)
@@ -242,11 +246,12 @@ class SocketServer:
         config = self._node.config
         if self._credentials is None:
             self._credentials = network.sasl_credentials.SaslCredentials(self._node)
-        end_connection = _weakly(connection.close_after_responses)
-        session = sasl.sasl_session.SaslSession(mechanisms, self._credentials, self._node.clock, end_connection)
-        context.connection.sasl = session
+        info = context.connection
+        info.on_session_ended, info.on_frames_allowed = connection.close_after_responses, connection.allow_frames
+        session = sasl.sasl_session.SaslSession(mechanisms, self._credentials, self._node.clock, info.end_session)
+        info.sasl = session
         limits = network.sasl_gate.FrameLimits(config.sasl_server_max_receive_size, config.socket_request_max_bytes)
-        gate = network.sasl_gate.SaslGate(self._shared.dispatcher, session, limits, _weakly(connection.allow_frames))
+        gate = network.sasl_gate.SaslGate(self._shared.dispatcher, session, limits, info.allow_frames)
         connection.guard(gate)
 
     async def _attach(self, unattached: _Unattached, tls: SSLContext | None) -> None:
@@ -257,10 +262,14 @@ class SocketServer:
             # As Kafka's Acceptor does, so that no response waits for the acknowledgement of the previous one.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if tls is None:
-                await asyncio.get_running_loop().connect_accepted_socket(lambda: unattached.connection, accepted)
+                await asyncio.get_running_loop().connect_accepted_socket(
+                    lambda: ConnectionProtocol(unattached.connection), accepted
+                )
             else:
                 connect = network.tls_handshake.connect_with_tls
-                await connect(lambda: unattached.connection, accepted, tls, TLS_HANDSHAKE_SECONDS_MAX)
+                await connect(
+                    lambda: ConnectionProtocol(unattached.connection), accepted, tls, TLS_HANDSHAKE_SECONDS_MAX
+                )
             unattached.is_attached = True
             self._quotas.attached(unattached.connection)
         except OSError as error:
@@ -279,18 +288,6 @@ class SocketServer:
             unattached.connection.drop()
             self._closed(unattached.connection)
 
-    def _closed(self, connection: Connection) -> None:
+    def _closed(self, connection: QuotaConnection) -> None:
         self._quotas.closed(connection)
         self._resume()
-
-
-def _weakly(method: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Return a function that calls the method of a connection, and does not keep the connection in memory."""
-    reference = WeakMethod(method)
-
-    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        bound = reference()
-        if bound is not None:
-            bound(*args, **kwargs)
-
-    return call

@@ -8,6 +8,7 @@ Rules:
 - `is_paused`: unwritten bytes are kept here, or the transport is full, because the client does not read. The connection
   handles no request meanwhile.
 - `close` takes effect after the last piece.
+- Small responses to requests that were just read may wait for the end of the turn (turn_writes).
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
-from ..runtime.deferred import Buffers
+from ..runtime.buffers import Buffers
 from .connection_turns import ConnectionTurns
+from .turn_writes import RESPONSE_BYTES_MAX, TurnWrites
 
 # Copied in less than a millisecond.
-BYTES_AT_ONCE_MAX = 2 * 1024 * 1024
+BYTES_AT_ONCE_MAX: Final = 2 * 1024 * 1024
 # What the transport copies when the client reads again. A hundred slow clients together take a few milliseconds.
-PIECE_BYTES_MAX = 256 * 1024
+PIECE_BYTES_MAX: Final = 256 * 1024
 # Bytes of responses that wait for a client that does not read, before its next request is handled.
 # One response may be larger (fetch.max.bytes): its records are not copied, they are views into the log.
-RESPONSE_BYTES_WAITING_MAX = 1024 * 1024
+RESPONSE_BYTES_WAITING_MAX: Final = 1024 * 1024
 
 
 class TransportWriter:
@@ -36,10 +39,12 @@ class TransportWriter:
         "_is_held",
         "_is_transport_full",
         "_is_waiting",
+        "_response",
         "_resumed",
         "_transport",
         "_turns",
         "_unwritten",
+        "_writes",
         "is_paused",
     )
 
@@ -48,8 +53,11 @@ class TransportWriter:
         transport.set_write_buffer_limits(high=RESPONSE_BYTES_WAITING_MAX)
         self._transport = transport
         self._turns = turns
+        self._writes: TurnWrites = turns.writes
         self._resumed = resumed
         self._unwritten: deque[bytes | bytearray | memoryview] = deque()
+        # The one that waits for the end of the turn.
+        self._response: bytes | bytearray | memoryview | None = None
         self._is_waiting = False
         self._is_transport_full = False
         self._is_held = False
@@ -63,17 +71,44 @@ class TransportWriter:
 
     def write(self, responses: Buffers) -> None:
         """Write responses, unless the connection is closing."""
+        if self._response is not None:
+            self.end_turn()
         if not responses or self.is_closing:
             return
         if self._unwritten:
             self._unwritten.extend(responses)
-        elif memoryview not in map(type, responses):
+        elif len(responses) == 1 and isinstance(responses[0], bytes):
+            self._write_joined(responses[0])
+        elif not _has_records(responses):
             # Without records all buffers are small, and one is cheaper to send than many.
-            self._write_joined(b"".join(responses) if len(responses) > 1 else responses[0])
+            self._write_joined(b"".join(responses))
         elif sum(map(len, responses)) <= BYTES_AT_ONCE_MAX:
             self._transport.writelines(responses)
         else:
             self._write_in_pieces(responses)
+
+    def write_in_turn(self, responses: Buffers) -> None:
+        """Do as write, but a small response may wait for the end of the turn."""
+        if not self._writes.may_wait or not responses or _has_records(responses):
+            self.write(responses)
+            return
+        self.end_turn()
+        if self._unwritten or self.is_closing:
+            self.write(responses)
+            return
+        response = b"".join(responses) if len(responses) > 1 else responses[0]
+        if len(response) <= RESPONSE_BYTES_MAX:
+            self._response = response
+            self._writes.add(self)
+        else:
+            self._write_joined(response)
+
+    def end_turn(self) -> None:
+        """Write the response that waits for the end of the turn, if there is one."""
+        response = self._response
+        self._response = None
+        if response is not None and not self._transport.is_closing():
+            self._transport.write(response)
 
     def _write_joined(self, response: bytes | bytearray | memoryview) -> None:
         if len(response) <= BYTES_AT_ONCE_MAX:
@@ -119,6 +154,7 @@ class TransportWriter:
     def transport_ready(self) -> None:
         """Go on, because the client has read."""
         self._is_transport_full = False
+        self._writes.write()
         self._go_on()
 
     def _go_on(self) -> None:
@@ -147,6 +183,7 @@ class TransportWriter:
 
     def close(self) -> None:
         """Close the transport after the responses so far are written."""
+        self.end_turn()
         self._is_close_requested = True
         if not self._unwritten:
             self._transport.close()
@@ -154,4 +191,10 @@ class TransportWriter:
     def discard(self) -> None:
         """Discard the unwritten bytes, because the connection is closed. Nothing is written or resumed any more."""
         self._unwritten.clear()
+        self._response = None
         self._is_transport_full = True
+
+
+def _has_records(responses: Buffers) -> bool:
+    """Whether a buffer is a view into a log."""
+    return memoryview in map(type, responses)

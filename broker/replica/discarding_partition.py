@@ -24,7 +24,7 @@ class DiscardingPartition(Partition):
     __slots__ = ()
 
     def append(
-        self, records: memoryview, now_ms: int, validated: ValidatedBatch | None = None, ahead_ms: int = 0
+        self, records: bytes | memoryview, now_ms: int, validated: ValidatedBatch | None = None, ahead_ms: int = 0
     ) -> AppendResult:
         """Append one batch, and delete it if it is replicated."""
         result = super().append(records, now_ms, validated, ahead_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ... import storage
 from ...protocol.error_codes import ErrorCode, KafkaError
@@ -57,7 +57,7 @@ class Partition:
         self.topic_name = topic_name
         self.topic_id = topic_id
         self.index = index
-        self._log = None if callable(log) else log
+        self._log: PartitionLog | None = None if callable(log) else log
         self._make_log = log if callable(log) else None
         # The leader as this node knows it, and its epoch.
         self.leader_id = NO_LEADER
@@ -118,7 +118,7 @@ class Partition:
         return self._log
 
     def append(
-        self, records: memoryview, now_ms: int, validated: ValidatedBatch | None = None, ahead_ms: int = 0
+        self, records: bytes | memoryview, now_ms: int, validated: ValidatedBatch | None = None, ahead_ms: int = 0
     ) -> AppendResult:
         """Append one batch and wake the waiting requests. Arguments and exceptions are those of PartitionLog.append."""
         try:
@@ -188,16 +188,6 @@ class Partition:
             log.replicated_offset = min(offset, log.log_end_offset)
             if self._waiting:
                 self.wake()
-
-    def find_unsafe(self, end_offset: int, *, acks_all: bool = True) -> UnsafeAppend | None:
-        """Return what the response to an append up to end_offset waits for, or None. Called after each append.
-
-        acks_all: whether the response means that the other replicas in sync have it.
-        """
-        flusher, replication = self.flusher, self.replication
-        must_flush = flusher is not None and flusher.must_wait()
-        must_replicate = acks_all and replication is not None and replication.must_wait(end_offset)
-        return UnsafeAppend(self, end_offset, must_flush, must_replicate) if must_flush or must_replicate else None
 
     def check_in_sync(self) -> None:
         """Raise AppendRefused NOT_ENOUGH_REPLICAS if too few replicas are in sync for an append with acks=all."""
@@ -273,36 +263,3 @@ class Partition:
         if doing in self.failing:
             self.failing -= {doing}
             logger.warning("%s-%d: %s works again", self.topic_name, self.index, doing)
-
-
-class UnsafeAppend(NamedTuple):
-    """An append whose response waits: for a flush, for the other replicas, or for both."""
-
-    partition: Partition
-    end_offset: int
-    must_flush: bool
-    must_replicate: bool
-
-    def when_safe(self, timeout_ms: int, done: Callable[[ErrorCode], None]) -> None:
-        """Call done when the append is safe, or with the error that prevents it.
-
-        timeout_ms: how long to wait for the other replicas.
-        The errors are KAFKA_STORAGE_ERROR after a failed flush, REQUEST_TIMED_OUT, NOT_LEADER_OR_FOLLOWER.
-        """
-        partition, end_offset = self.partition, self.end_offset
-
-        def flushed(error: OSError | None = None) -> None:
-            if error is not None:
-                # The log of a deposed leader is truncated.
-                done(ErrorCode.KAFKA_STORAGE_ERROR if partition.is_leader else ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            elif not self.must_replicate:
-                done(ErrorCode.NONE)
-            elif partition.replication is None:
-                done(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            else:
-                partition.replication.when_replicated(end_offset, timeout_ms, done)
-
-        if self.must_flush and partition.flusher is not None:
-            partition.flusher.when_flushed(end_offset, flushed)
-        else:
-            flushed()

@@ -126,7 +126,10 @@ def _change(change: ProducerChange, producers: ProducerStateManager, entry: Prod
             producers.remove(entry.producer_id)
         case ProducerChange.BUMP_EPOCH:
             # As after a marker of the next epoch (ProducerAppendInfo.appendEndTxnMarker, Kafka 4.3.0).
-            producers.commit(entry._replace(producer_epoch=entry.producer_epoch + 1, batches=()))
+            bumped = ProducerStateEntry(
+                entry.producer_id, entry.producer_epoch + 1, (), entry.last_timestamp, entry.transaction
+            )
+            producers.commit(bumped)
         case ProducerChange.EVICT_CACHE:
             producers.commit(without_batches(entry))
         case _:

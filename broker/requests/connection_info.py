@@ -45,7 +45,8 @@ class ConnectionInfo:
 
     client_host: the IP address. client_software: name and version, "" until ApiVersions contains them.
     is_closed_by_client: whether the client has closed or reset it.
-    on_closed: called when the connection is closed. on_muted: mutes it for a number of ms.
+    on_closed: called when the connection is closed. on_muted: mutes it for a number of ms. on_session_ended: closes it
+    after the pending responses. on_frames_allowed: sets the size of its largest frame. They are None after its end.
     sasl: the authentication, on a listener with SASL. principal: who the client is.
     """
 
@@ -59,7 +60,9 @@ class ConnectionInfo:
         "listener",
         "node_id",
         "on_closed",
+        "on_frames_allowed",
         "on_muted",
+        "on_session_ended",
         "sasl",
     )
 
@@ -73,8 +76,20 @@ class ConnectionInfo:
         self.is_closed = self.is_closed_by_client = False
         self.on_closed: Callable[[], None] | None = None
         self.on_muted: Callable[[int], None] | None = None
+        self.on_session_ended: Callable[[], None] | None = None
+        self.on_frames_allowed: Callable[[int], None] | None = None
         self.sasl: SaslSession | None = None
         self._principal = ANONYMOUS
+
+    def end_session(self) -> None:
+        """Close the connection after the pending responses, unless it is closed."""
+        if self.on_session_ended is not None:
+            self.on_session_ended()
+
+    def allow_frames(self, frame_bytes_max: int) -> None:
+        """Take frames of up to frame_bytes_max from now on."""
+        if self.on_frames_allowed is not None:
+            self.on_frames_allowed(frame_bytes_max)
 
     @property
     def principal(self) -> Principal:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...protocol.fetch_codec import FetchResults
     from ...protocol.produce_codec import ProduceResults
     from ...protocol.request_facts import Request
-    from ..runtime.deferred import Buffers
+    from ..runtime.buffers import Buffers
     from .request_context import RequestContext, ResponseHeader
 
     # Two APIs have codecs of their own.

@@ -9,12 +9,15 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from ..runtime.deferred import Buffers, Deferred
+from ..runtime.buffers import Buffers
+from ..runtime.deferred import Deferred
 from .request_context import ResponseObserver
 
 if TYPE_CHECKING:
     from ...faults.fault import Fault
+    from ...faults.plain_append import PlainAppend
     from ...faults.request_view import ConnectionView, ReceivedRequest
+    from ...storage.append_result import AppendResult
     from ...storage.deleted_records import DeletedRecords
     from .consumption_observer import ConsumptionObserver
     from .request_context import RequestContext
@@ -78,6 +81,13 @@ class RequestObserver(ResponseObserver, Protocol):
         """Record a request that its handler has handled, and return its id.
 
         size: bytes of the frame. state: RESPONDED, PENDING or NO_RESPONSE.
+        """
+        ...
+
+    def appended(self, append: PlainAppend, result: AppendResult) -> int:
+        """Record a Produce of one appended batch after its response, and return its id; 0 if `handled` must record it.
+
+        result: the decision of the log on the batch, which append is made of.
         """
         ...
 

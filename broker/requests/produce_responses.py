@@ -10,10 +10,11 @@ from ...protocol import produce_codec
 from ...protocol.batches.record_batch import HEADER_SIZE, MAGIC_V2, BatchHeader, parse_header
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.produce_codec import PartitionResponse
-from ...protocol.produced_records import RequestRefused
+from ...protocol.request_refused import RequestRefused
 from ...storage.append_refused import AppendRefused
 from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
-from ..replica.partition import Partition, UnsafeAppend
+from ..replica.partition import Partition
+from ..replica.unsafe_append import UnsafeAppend
 from ..runtime.deferred import Deferred
 from .advertised_endpoint import find_leader_after
 from .request_context import RequestContext

@@ -7,28 +7,39 @@ transactional id that are answered (acks other than 0) and may write to the topi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...protocol.produce_codec import SinglePartitionResponse
+from ...protocol.produce_codec import ACKS_ALL
+from ...protocol.single_partition_response import SinglePartitionResponse
 from ..replica.partition import Partition
 
-# Heads that a node keeps, with about 500 bytes each. A cluster of more partitions than this with producers for all of
-# them starts over when the table is full; a request without a route is decoded in full.
-PRODUCE_ROUTES_MAX = 50_000
 
-# By API version and head.
-ProduceRoutes = dict[tuple[int, bytes], "ProduceRoute"]
-
-
-@dataclass(frozen=True, slots=True)
 class ProduceRoute:
-    """topic_key: the topic's name, or its id (16 bytes) from version 13 on. response: packs the response.
+    """Where the requests of one head go.
 
-    acks, timeout_ms: those of the head; acks is 1 or -1 (all).
+    head, api_version, generation: set by ProduceRoutes.keep (produce_routes). The route is valid in its generation.
     """
 
-    partition: Partition
-    topic_key: bytes
-    response: SinglePartitionResponse
-    acks: int
-    timeout_ms: int
+    __slots__ = (
+        "api_version",
+        "generation",
+        "head",
+        "is_acks_all",
+        "partition",
+        "response",
+        "timeout_ms",
+        "topic_key",
+    )
+
+    def __init__(
+        self, partition: Partition, topic_key: bytes, response: SinglePartitionResponse, acks: int, timeout_ms: int
+    ) -> None:
+        """topic_key: the topic's name, or its id (16 bytes) from version 13 on. response: packs the response.
+
+        acks, timeout_ms: those of the head; acks is 1 or -1 (all).
+        """
+        self.partition = partition
+        self.topic_key = topic_key
+        self.response = response
+        self.is_acks_all = acks == ACKS_ALL
+        self.timeout_ms = timeout_ms
+        self.head = b""
+        self.api_version = self.generation = -1

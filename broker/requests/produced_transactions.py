@@ -19,12 +19,8 @@ from typing import TYPE_CHECKING
 from ...protocol.batches.record_batch import HEADER_SIZE, parse_header
 from ...protocol.error_codes import ErrorCode, KafkaError
 from ...protocol.error_messages import error_message
-from ...protocol.produced_records import (
-    RequestRefused,
-    TransactionalProducer,
-    base_sequence_of,
-    transactional_producer_of,
-)
+from ...protocol.produced_records import TransactionalProducer, base_sequence_of, transactional_producer_of
+from ...protocol.request_refused import RequestRefused
 from ...storage.append_refused import AppendRefused
 from ...storage.producers.unverified_producers import UnverifiedProducer
 from ..coordinators.transaction.transaction_check import TransactionCheck, is_checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from ...protocol.api_keys import APIS, ApiKey
 from ...protocol.frames import FrameError
@@ -27,25 +27,27 @@ if TYPE_CHECKING:
     from ..replica.fetch_sessions import FetchSessions
     from ..replica.partition import Partition
     from ..replica.replica_manager import ReplicaManager
+    from ..runtime.buffers import Buffers
     from ..runtime.clock import AdjustableClock
-    from ..runtime.deferred import Buffers, Deferred
+    from ..runtime.deferred import Deferred
     from ..runtime.long_work import LongWork
     from ..security.acl.standard_authorizer import StandardAuthorizer
     from .client_quotas import ClientQuotas
     from .connection_info import ConnectionInfo, Listener
     from .consumption_observer import ConsumptionObserver
-    from .produce_route import ProduceRoutes
+    from .produce_route import ProduceRoute
+    from .produce_routes import ProduceRoutes
 
 # api key and version together; correlation id.
 _HEADER_START_FORMAT = ">Ii"
 _HEADER_START = Struct(_HEADER_START_FORMAT + "0s")
-HEADER_START_BYTES = _HEADER_START.size
+HEADER_START_BYTES: Final[int] = _HEADER_START.size
 # Stands for a header that is shorter than the last one; it equals no header.
-NO_HEADER = (-2, 0, b"")
+NO_HEADER: Final = (-2, 0, b"")
 # The body of a request that is decoded in a thread: it may have so many elements that others would wait for it.
 LARGE_BODY_BYTES = 64 * 1024
 # Client ids are short; one of 32 KB is not worth its memory for each connection.
-_HEADER_BYTES_KEPT_MAX = 512
+_HEADER_BYTES_KEPT_MAX: Final = 512
 
 # The decision on a batch: its topic, its partition, and the result of the append or the reason of the refusal.
 Decision = tuple[str, int, "AppendResult | AppendRefused"]
@@ -175,11 +177,20 @@ class NodeServices(Protocol):
 class Route:
     """The way of the requests of one API version.
 
+    handle_routed: is tried before handle, which handles a request for which it returns None; None for most APIs.
     is_flexible: the request header has tagged fields. is_response_flexible: the response header has some; that of
     ApiVersions never has, because its client does not know yet which versions the broker supports (KIP-511).
     """
 
-    __slots__ = ("api_key", "api_version", "handle", "is_flexible", "is_response_flexible", "message_version")
+    __slots__ = (
+        "api_key",
+        "api_version",
+        "handle",
+        "handle_routed",
+        "is_flexible",
+        "is_response_flexible",
+        "message_version",
+    )
 
     def __init__(self, api_key: int, api_version: int, handle: HandleFrame, message_version: int | None = None) -> None:
         """api_key, api_version: as in the request header. The tagged fields of an unknown API are its body.
@@ -191,6 +202,7 @@ class Route:
         self.api_version = api_version
         self.message_version = api_version if message_version is None else message_version
         self.handle = handle
+        self.handle_routed: HandleFrame | None = None
         self.is_flexible = api is not None and api_version >= api.versions.flexible_since
         self.is_response_flexible = self.is_flexible and api_key != ApiKey.API_VERSIONS
 
@@ -215,9 +227,12 @@ class RequestContext:
         "api_and_version",
         "api_key",
         "api_version",
+        "appended",
+        "appended_to",
         "arrived_ns",
         "batches",
         "client_id",
+        "clock",
         "connection",
         "correlation_id",
         "error_code",
@@ -231,18 +246,20 @@ class RequestContext:
         "mutations_throttled_until_ms",
         "node",
         "now_ms",
-        "produce_head_bytes",
+        "produce_route",
+        "produce_routes",
         "request_id",
         "route",
         "size",
         "took_ns",
         "unpack_header",
-        "unpack_produce_head",
     )
 
     def __init__(self, node: NodeServices, connection: ConnectionInfo) -> None:
         """Create the context of a connection without a request."""
         self.node = node
+        # That of the node, which every request reads.
+        self.clock = node.clock
         self.connection = connection
         self.client_id: str | None = ""
         # The same, shortened if it is long: for the journal.
@@ -252,7 +269,7 @@ class RequestContext:
         self.route: Route | None = None
         self.api_and_version = -1
         self.header_rest: bytes = b""
-        self.unpack_header = _HEADER_START.unpack_from
+        self.unpack_header: Callable[[memoryview, int], tuple[int, int, bytes]] = _HEADER_START.unpack_from
         self.header_bytes = HEADER_START_BYTES
         self.api_key = -1
         self.api_version = -1
@@ -270,6 +287,9 @@ class RequestContext:
         self.error_code = 0
         # The decisions on the request's batches, in the order in which they were made.
         self.batches: list[Decision] | None = None
+        # Instead of batches, until another decision is made: the partition of a routed Produce, and its appended batch.
+        self.appended_to: Partition | None = None
+        self.appended: AppendResult | None = None
         # The request body, for the journal; None for a Produce, whose decisions are recorded instead.
         self.kept_body: bytes | None = None
         # For the journal: what it keeps of the response, if that is not pending; when the request arrived, and how long
@@ -281,10 +301,9 @@ class RequestContext:
         self.mutations_throttled_until_ms = 0
         # The size of its frame in bytes, without the size field.
         self.size = 0
-        # The length of the head of the connection's last Produce request that has a route, see produce_route; or 0.
-        self.produce_head_bytes = 0
-        # Unpacks the bytes of such a head from a frame.
-        self.unpack_produce_head = _HEADER_START.unpack_from
+        # The route of the connection's last Produce request that has one, see produce_route; and those of the node.
+        self.produce_route: ProduceRoute | None = None
+        self.produce_routes: ProduceRoutes = node.produce_routes
 
     def set_client_id(self, client_id: bytes | None) -> None:
         """Set the client id of a request's header. Raises FrameError if it is not UTF-8."""
@@ -310,11 +329,6 @@ class RequestContext:
             self.header_bytes = HEADER_START_BYTES + len(rest)
         self.header_rest = rest
 
-    def keep_produce_head(self, head_bytes: int) -> None:
-        """Keep the length of the head of a Produce request that has a route, see produce_route."""
-        self.produce_head_bytes = head_bytes
-        self.unpack_produce_head = Struct(f"{head_bytes}s").unpack_from
-
     @property
     def response_header(self) -> ResponseHeader:
         """What the response has of the request."""
@@ -339,6 +353,13 @@ class RequestContext:
     def quota_client(self) -> tuple[str, str]:
         """The user and the client id by which quotas apply to a client; "" for none."""
         return self.connection.principal.name, self.client_id or ""
+
+    def decide_appended(self) -> None:
+        """Record the decision on the appended batch of a routed Produce in batches, if there is one."""
+        partition, appended = self.appended_to, self.appended
+        if partition is not None and appended is not None:
+            self.appended_to = self.appended = None
+            self.decide(partition.topic_name, partition.index, appended)
 
     def decide(self, topic_name: str, partition: int, decision: AppendResult | AppendRefused) -> None:
         """Record the decision on a batch."""

@@ -15,9 +15,6 @@ from typing import Generic, Literal, Self, TypeVar, cast
 
 logger = logging.getLogger(__name__)
 
-# One response on the wire, size prefix included, in pieces: they are written as they are and never joined.
-Buffers = list[bytes | bytearray | memoryview]
-
 Response = TypeVar("Response")
 
 

@@ -1,37 +1,35 @@
 """The journal: each request with the result of its batches, its response and its faults.
 
-- A request adds one tuple to a ring and updates the delivery counts of the verdict. Requests older than the ring are
-  still in the counts.
+- A request adds one tuple or PlainAppend to a ring, and updates the delivery counts of the verdict. Requests older than
+  the ring are still in the counts.
 - The ring has a maximum of requests, and one of the bytes of large requests (request_ring). Long texts of clients are
   shortened before they are kept.
 - Texts and details are made when the journal is read (journal_entries, verdict). Until then it keeps small bodies and
   responses as they are, and the numbers of a Fetch (kept_response).
 - No record refers to a buffer of a connection, because buffers are reused.
-- `_record_plain` handles nearly every Produce request. It is written for speed: no dataclass, no helper function.
+- Nearly every request is a Produce of one appended batch. The broker makes a PlainAppend of it, which `appended` counts
+  and keeps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from ...protocol.frames import FrameError
 from ...storage.append_result import AppendResult
-from .. import verdict
 from ..consumption.consumption_recorder import ConsumptionRecorder
+from ..plain_append import PlainAppend
+from .counted_batches import CountedBatches
 from .journal_record import (
-    APPEND_NUMBERS,
-    NS_PER_US,
     PENDING,
     RESPONDED,
     Answer,
-    Decision,
     JournalRecord,
-    RawAppend,
     RawRecord,
     journal_record_of,
     merged,
+    plain_append_of,
     raw_record_of,
     withheld_record_of,
 )
@@ -39,11 +37,8 @@ from .kept_response import keep_response, size_of
 from .large_requests import BYTES_MAX_DEFAULT, bytes_of, has_small_body
 from .request_outcomes import OUTCOMES_MIN, RequestOutcomes
 from .request_ring import RequestRing
-from .without_watching import NothingWithheld, OneNode, Reachability
 
 if TYPE_CHECKING:
-    from array import array
-
     from ...protocol.codec_messages import Response
     from ...protocol.request_facts import Request
     from ...storage.deleted_records import DeletedRecords
@@ -51,7 +46,6 @@ if TYPE_CHECKING:
     from ..fault import Fault
     from ..request_view import ReceivedRequest, RequestView
     from ..verdict.delivery_counts import DeliveryCounts
-    from ..verdict.withheld_batches import WithheldBatches
     from .details.kept_fetch import KeptResponse
 
 # The default of fauxka.journal.requests.max.
@@ -60,9 +54,9 @@ REQUESTS_MAX_DEFAULT = 10_000
 PENDING_MAX = 100_000
 
 # Requests between two trims; as many as batch_counts.OFFSETS_KEPT_MAX.
-_TRIMMED_EVERY = 65_536
+_TRIMMED_EVERY: Final = 65_536
 
-_pack_numbers = APPEND_NUMBERS.pack
+_RESPONDED: Final[int] = RESPONDED
 _EVERYWHERE: frozenset[tuple[str, int]] = frozenset()
 
 
@@ -90,10 +84,7 @@ class Journal:
         self.outcomes = RequestOutcomes(max(capacity, OUTCOMES_MIN))
         self._ring = RequestRing(capacity, bytes_max)
         self._keep = self._ring.requests.append
-        # Parts of deliveries that every batch uses.
-        self._appended: dict[tuple[str, int, int], array[int]] = {}
-        self._withheld: WithheldBatches | NothingWithheld = NothingWithheld()
-        self.reachability: Reachability | OneNode = OneNode()
+        self.counted = CountedBatches()
         # What consumers got and committed, for the verdicts on groups.
         self.consumption = ConsumptionRecorder(topic_name_of, lambda: self.last_id)
         self._pending: dict[int, RawRecord] = {}
@@ -103,13 +94,10 @@ class Journal:
         self.first_producer_id = 0
         self._trim_id = _TRIMMED_EVERY
 
-    @cached_property
+    @property
     def deliveries(self) -> DeliveryCounts:
-        """The counts that the verdict is made of."""
-        deliveries = verdict.delivery_counts.DeliveryCounts()
-        self._appended = deliveries.counts.appended
-        self._withheld = deliveries.withheld
-        return deliveries
+        """The counts that the verdict is made of, loaded when they are first needed."""
+        return self.counted.deliveries
 
     # Recording, in the order in which a request passes.
 
@@ -118,14 +106,16 @@ class Journal:
 
         size: of its frame. state: RESPONDED, PENDING or NO_RESPONSE. The journal keeps context.batches.
         """
+        batches = context.batches
+        if batches is not None and state == _RESPONDED and len(batches) == 1:
+            topic, partition, decision = batches[0]
+            if type(decision) is AppendResult and self.counted.count_plain(topic, partition, decision):
+                return self._keep_next(plain_append_of(context, size, (topic, partition, decision)))
         request_id = self.last_id = self.last_id + 1
         if request_id >= self._trim_id:
             self._trim()
-        batches = context.batches
         if batches is not None:
-            if state == RESPONDED and len(batches) == 1 and self._record_plain(context, size, batches[0]):
-                return request_id
-            self._count(context, request_id, batches, state)
+            self.counted.count(context, request_id, batches, state)
         if self.consumption.unnumbered is not None:
             self.consumption.numbered(request_id, context.connection, is_written=state == RESPONDED)
         raw = raw_record_of(context, size, state)
@@ -138,55 +128,21 @@ class Journal:
             self._pending[request_id] = raw if is_small else (*raw[:10], None, raw[11])
         return request_id
 
-    def _record_plain(self, context: RequestView, size: int, batch: Decision) -> bool:
-        """Record a Produce of one appended batch; return False for any other request."""
-        topic, partition, decision = batch
-        if type(decision) is not AppendResult or self._withheld.watched or self.reachability.has_cut_off:
-            return False
-        base_offset, last_offset, _, _, is_duplicate, header, _ = decision
-        if is_duplicate:
-            return False
-        producer_id = header.producer_id
-        key = (topic, partition, producer_id)
-        offsets = self._appended.get(key)
-        if offsets is None:
-            self.deliveries.counts.first_of(key, base_offset)
-        else:
-            offsets.append(base_offset)
-        packed = _pack_numbers(
-            context.correlation_id,
-            size,
-            context.now_ms,
-            base_offset,
-            last_offset,
-            producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            context.took_ns // NS_PER_US,
-        )
-        self._keep(
-            (context.connection, context.kept_client_id, context.api_key, context.api_version, topic, partition, packed)
-        )
-        return True
+    def appended(self, append: PlainAppend, result: AppendResult) -> int:
+        """Record a Produce of one appended batch after its response, and return its id; 0 if `handled` must record it.
 
-    def _count(self, context: RequestView, request_id: int, batches: Sequence[Decision], state: int) -> None:
-        appended = self.deliveries.counts.appended
-        is_plain = state <= PENDING and not self._withheld.watched
-        leaders = self.deliveries.failovers.histories
-        for batch in batches:
-            topic, partition, decision = batch
-            if type(decision) is AppendResult and not decision.is_duplicate:
-                if leaders and self.deliveries.appended_elsewhere(context, request_id, batch, state):
-                    continue
-                key = (topic, partition, decision.header.producer_id)
-                offsets = appended.get(key)
-                if offsets is None:
-                    self.deliveries.counts.first_of(key, decision.base_offset)
-                else:
-                    offsets.append(decision.base_offset)
-                if is_plain:
-                    continue
-            self.deliveries.decided(context, request_id, batch, state)
+        result: the decision of the log on the batch, which append is made of.
+        """
+        if not self.counted.count_plain(append.topic, append.partition, result):
+            return 0
+        return self._keep_next(append)
+
+    def _keep_next(self, append: PlainAppend) -> int:
+        request_id = self.last_id = self.last_id + 1
+        if request_id >= self._trim_id:
+            self._trim()
+        self._keep(append)
+        return request_id
 
     def keep_response(
         self,
@@ -271,7 +227,7 @@ class Journal:
         if kept_back is not None:
             raw = merged(kept_back, raw)
         if context.batches is not None:
-            self._count(context, request_id, context.batches, state)
+            self.counted.count(context, request_id, context.batches, state)
         if state == PENDING:
             self._pending[request_id] = raw
         self.outcomes.handled_later(request_id, raw)
@@ -364,7 +320,7 @@ class Journal:
     def find(self, request_id: int) -> JournalRecord | None:
         """Return the record of a request; None if it left the ring and its response is not pending."""
         pending = self._pending.get(request_id)
-        raw: RawRecord | RawAppend | None = pending
+        raw: RawRecord | PlainAppend | None = pending
         if pending is None or pending[8] is None:
             raw = self.outcomes.find_handled(request_id) or self._ring.find(request_id, self.last_id) or pending
         return None if raw is None else journal_record_of(raw)
@@ -372,8 +328,7 @@ class Journal:
     def _find_answer(self, request_id: int) -> Answer | None:
         """Return the answer of a request; None for one that is no longer kept, and for a plain append."""
         raw = self._pending.get(request_id) or self._ring.find(request_id, self.last_id)
-        answer = None if raw is None else raw[-1]
-        return answer if isinstance(answer, Answer) else None
+        return None if raw is None or isinstance(raw, PlainAppend) else raw[11]
 
     def is_from_before_reset(self, producer_id: int) -> bool:
         """Return whether the producer id was allocated before the last reset of the data."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ...protocol.batches.record_batch import MAGIC_V2, NO_PARTITION_LEADER_EPOCH, NO_TIMESTAMP, BatchHeader
+from ...protocol.batches.record_batch import (
+    MAGIC_V2,
+    NO_PARTITION_LEADER_EPOCH,
+    NO_TIMESTAMP,
+    BatchHeader,
+    HeaderFields,
+)
 from ...storage.append_result import NO_LOG_START_OFFSET, AppendResult
+from ..plain_append import NS_PER_US, PlainAppend
 
 if TYPE_CHECKING:
     from ...protocol.error_codes import KafkaError
@@ -56,13 +62,6 @@ RawRecord = tuple[
     "Answer",
 ]
 
-# A Produce of one appended batch with a response: connection, client_id, api_key, api_version, topic, partition and
-# APPEND_NUMBERS. Nearly every Produce is one. Packed numbers are one object instead of eight, which saves CPU cache.
-RawAppend = tuple["ConnectionView", "str | None", int, int, str, int, bytes]
-# correlation_id, size, at_ms, base_offset, last_offset, producer_id, producer_epoch, base_sequence, took_us.
-APPEND_NUMBERS = Struct("=iiqqqqhiq")
-NS_PER_US = 1000
-
 
 class Answer:
     """The response to a request, completed when it is written. Times are of a monotonic clock.
@@ -104,37 +103,29 @@ class JournalRecord(NamedTuple):
     answer: Answer
 
 
-def journal_record_of(raw: RawRecord | RawAppend) -> JournalRecord:
-    """Return the record of a raw tuple."""
-    # The length distinguishes the two kinds. A type checker does not narrow by it.
-    if len(raw) == len(JournalRecord._fields):
-        whole = cast(RawRecord, raw)
-        return JournalRecord(*whole[:8], batches_of(whole), *whole[9:])
-    connection, client_id, api_key, api_version, topic, partition, numbers = cast(RawAppend, raw)
-    (
-        correlation_id,
-        size,
-        at_ms,
-        base_offset,
-        last_offset,
-        producer_id,
-        producer_epoch,
-        base_sequence,
-        took_us,
-    ) = APPEND_NUMBERS.unpack(numbers)
-    result = _plain_result(base_offset, last_offset, producer_id, producer_epoch, base_sequence)
-    batches = [(topic, partition, result)]
-    answer = Answer(0, took_us * NS_PER_US)
+def journal_record_of(raw: RawRecord | PlainAppend) -> JournalRecord:
+    """Return the record of what the journal keeps of a request."""
+    if not isinstance(raw, PlainAppend):
+        return JournalRecord(*raw[:8], batches_of(raw), *raw[9:])
     return JournalRecord(
-        connection, client_id, api_key, api_version, correlation_id, size, at_ms, 0, batches, RESPONDED, None, answer
+        connection=raw.connection,
+        client_id=raw.client_id,
+        api_key=raw.api_key,
+        api_version=raw.api_version,
+        correlation_id=raw.correlation_id,
+        size=raw.size,
+        at_ms=raw.at_ms,
+        error_code=0,
+        batches=[(raw.topic, raw.partition, _result_of(raw))],
+        state=RESPONDED,
+        body=None,
+        answer=Answer(0, raw.took_us * NS_PER_US),
     )
 
 
-def _plain_result(
-    base_offset: int, last_offset: int, producer_id: int, producer_epoch: int, base_sequence: int
-) -> AppendResult:
-    count = last_offset - base_offset + 1
-    header = BatchHeader(
+def _result_of(append: PlainAppend) -> AppendResult:
+    count = append.last_offset - append.base_offset + 1
+    fields = HeaderFields(
         base_offset=0,
         length=0,
         partition_leader_epoch=NO_PARTITION_LEADER_EPOCH,
@@ -144,12 +135,23 @@ def _plain_result(
         last_offset_delta=count - 1,
         base_timestamp=NO_TIMESTAMP,
         max_timestamp=NO_TIMESTAMP,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
+        producer_id=append.producer_id,
+        producer_epoch=append.producer_epoch,
+        base_sequence=append.base_sequence,
         records_count=count,
     )
-    return AppendResult(base_offset, last_offset, NO_TIMESTAMP, NO_LOG_START_OFFSET, False, header, ())
+    offsets = (append.base_offset, append.last_offset)
+    return AppendResult(offsets, NO_TIMESTAMP, NO_LOG_START_OFFSET, BatchHeader(fields), ())
+
+
+def plain_append_of(context: RequestView, size: int, batch: tuple[str, int, AppendResult]) -> PlainAppend:
+    """Return what is kept of a Produce of one appended batch. size: its bytes."""
+    topic, partition, result = batch
+    append = PlainAppend(context.connection, context.kept_client_id, topic, partition, result)
+    append.api_key, append.api_version = context.api_key, context.api_version
+    append.correlation_id, append.size, append.at_ms = context.correlation_id, size, context.now_ms
+    append.took_us = context.took_ns // NS_PER_US
+    return append
 
 
 def batches_of(raw: RawRecord) -> Sequence[Decision]:

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-from .journal_record import RawAppend, RawRecord
+from ..plain_append import PlainAppend
+from .journal_record import RawRecord
 from .large_requests import SMALL_BYTES, LargeRequests
 
 
@@ -20,7 +21,7 @@ class RequestRing:
 
     def __init__(self, capacity: int, bytes_max: int) -> None:
         """Start empty. capacity: of requests. bytes_max: of the large ones together."""
-        self.requests: deque[RawRecord | RawAppend] = deque(maxlen=capacity)
+        self.requests: deque[RawRecord | PlainAppend] = deque(maxlen=capacity)
         self._large = LargeRequests(bytes_max)
 
     def add_large(self, request_id: int, size: int, last_id: int) -> None:
@@ -31,14 +32,14 @@ class RequestRing:
         for _ in range(first_id, self._large.add(request_id, size, first_id) + 1):
             self.requests.popleft()
 
-    def find(self, request_id: int, last_id: int) -> RawRecord | RawAppend | None:
+    def find(self, request_id: int, last_id: int) -> RawRecord | PlainAppend | None:
         """Return a request; None if it left the ring."""
         position = request_id - last_id + len(self.requests) - 1
         return self.requests[position] if 0 <= position < len(self.requests) else None
 
     def newer_than(
         self, since: int, last_id: int, before: int | None = None
-    ) -> Iterator[tuple[int, RawRecord | RawAppend]]:
+    ) -> Iterator[tuple[int, RawRecord | PlainAppend]]:
         """Yield the id and the request for each id greater than since, oldest first.
 
         before: only smaller ids, newest first.

@@ -100,7 +100,7 @@ def _batch_of(header: BatchHeader, data: bytes, kept: Sequence[RecordFields], ho
     else:
         max_timestamp = max(NO_TIMESTAMP, *(fields.timestamp for fields in kept))
     payload = compression.compress(codec, rewrite_records(header, data, kept, base_timestamp))
-    rebuilt = header._replace(
+    rebuilt = header.replaced(
         attributes=attributes, base_timestamp=base_timestamp, max_timestamp=max_timestamp, records_count=len(kept)
     )
     return sealed_header(rebuilt, payload) + payload
@@ -110,6 +110,6 @@ def _empty_batch(header: BatchHeader) -> bytes:
     """Return the header of the batch, with its offsets, producer and sequences, and without records."""
     attributes = header.attributes & _KEPT_ATTRIBUTES
     return sealed_header(
-        header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0),
+        header.replaced(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0),
         b"",
     )

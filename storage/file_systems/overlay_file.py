@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .file_system import File, FileSystem
-from .memory_file_system import do_nothing
+from .memory_file import do_nothing
 
 
 class OverlayFile:

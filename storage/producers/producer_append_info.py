@@ -7,7 +7,11 @@ Source: UnifiedLog.analyzeAndValidateProducerState and ProducerAppendInfo, Kafka
 
 from __future__ import annotations
 
-from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, TRANSACTIONAL_BIT, BatchHeader
+from ...protocol.batches.record_batch import (
+    NO_PRODUCER_EPOCH,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+)
 from ...protocol.error_codes import ErrorCode
 from ...protocol.sequences import MAX_SEQUENCE, increment_sequence
 from ..append_decision import describe_refusal
@@ -18,7 +22,6 @@ from .producer_state_entry import (
     NO_COORDINATOR_EPOCH,
     CachedBatch,
     ProducerStateEntry,
-    producer_state_entry,
     without_evicted,
 )
 from .unverified_producers import UnverifiedProducer
@@ -29,11 +32,10 @@ def is_next_in_order(entry: ProducerStateEntry, header: BatchHeader) -> bool:
 
     With epoch -1, whose order is never checked, such a batch may be a duplicate; then it is False.
     """
-    # Unpacking costs half of reading the fields by name.
-    _, epoch, batches, _, _, txn_first_offset = entry
+    epoch, batches = entry.producer_epoch, entry.batches
     if header.producer_epoch != epoch or epoch < 0 or not batches:
         return False
-    if txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
+    if entry.current_txn_first_offset is not None and not header.attributes & TRANSACTIONAL_BIT:
         return False
     return header.base_sequence == (batches[-1].last_sequence + 1) & MAX_SEQUENCE
 
@@ -185,8 +187,9 @@ def entry_after(
         batches: tuple[CachedBatch, ...] = (batch,)
         coordinator_epoch, txn_first_offset = NO_COORDINATOR_EPOCH, None
     else:
-        _, epoch, batches, _, coordinator_epoch, txn_first_offset = entry
-        if epoch != producer_epoch:
+        batches = entry.batches
+        coordinator_epoch, txn_first_offset = entry.coordinator_epoch, entry.current_txn_first_offset
+        if entry.producer_epoch != producer_epoch:
             batches = (batch,)
         elif len(batches) < batches_retained:
             # The placeholder of evicted batches does not count.
@@ -195,8 +198,8 @@ def entry_after(
             batches = batches[1:] + (batch,)  # noqa: RUF005 - unpacking costs twice as much, for every batch
     if txn_first_offset is None and header.attributes & TRANSACTIONAL_BIT:
         txn_first_offset = batch.base_offset
-    return producer_state_entry(
-        (header.producer_id, producer_epoch, batches, batch.timestamp, coordinator_epoch, txn_first_offset)
+    return ProducerStateEntry(
+        header.producer_id, producer_epoch, batches, batch.timestamp, (coordinator_epoch, txn_first_offset)
     )
 
 
@@ -210,7 +213,7 @@ def entry_after_marker(
     """
     batches = entry.batches if entry is not None and entry.producer_epoch == header.producer_epoch else ()
     return ProducerStateEntry(
-        header.producer_id, header.producer_epoch, batches, header.max_timestamp, coordinator_epoch, None
+        header.producer_id, header.producer_epoch, batches, header.max_timestamp, (coordinator_epoch, None)
     )
 
 
@@ -219,5 +222,7 @@ def duplicate_result(
 ) -> AppendResult:
     """Return the result of a batch that repeats a cached one; header: as received."""
     cached = without_evicted(entry.batches) if entry is not None else ()
-    offsets = (duplicate.base_offset, duplicate.last_offset, duplicate.timestamp)
-    return AppendResult(*offsets, log_start_offset, True, header, cached)
+    offsets = (duplicate.base_offset, duplicate.last_offset)
+    result = AppendResult(offsets, duplicate.timestamp, log_start_offset, header, cached)
+    result.is_duplicate = True
+    return result

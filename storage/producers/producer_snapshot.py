@@ -15,7 +15,7 @@ from fastcrc.crc32 import iscsi as crc32c
 
 from ...protocol.sequences import NO_SEQUENCE, decrement_sequence
 from ..corrupt_file import CorruptFileError
-from .producer_state_entry import CachedBatch, ProducerStateEntry, cached_batch
+from .producer_state_entry import CachedBatch, ProducerStateEntry
 
 VERSION = 1
 
@@ -42,8 +42,9 @@ def encode_snapshot(entries: Iterable[ProducerStateEntry]) -> bytes:
     for entry in listed:
         last_sequence, last_offset, offset_delta = NO_SEQUENCE, _NO_OFFSET, 0
         if entry.batches:
-            _, last_sequence, base_offset, last_offset, _ = entry.batches[-1]
-            offset_delta = last_offset - base_offset
+            newest = entry.batches[-1]
+            last_sequence, last_offset = newest.last_sequence, newest.last_offset
+            offset_delta = last_offset - newest.base_offset
         first_offset = entry.current_txn_first_offset
         pack_into(
             data,
@@ -84,15 +85,14 @@ def decode_snapshot(data: bytes | bytearray | memoryview) -> list[ProducerStateE
         if last_offset >= 0:
             base_sequence = decrement_sequence(last_sequence, offset_delta)
             base_offset = last_offset - offset_delta
-            batches = (cached_batch((base_sequence, last_sequence, base_offset, last_offset, timestamp)),)
+            batches = (CachedBatch(base_sequence, last_sequence, base_offset, last_offset, timestamp),)
         append(
             ProducerStateEntry(
                 producer_id,
                 producer_epoch,
                 batches,
                 timestamp,
-                coordinator_epoch,
-                first_offset if first_offset >= 0 else None,
+                (coordinator_epoch, first_offset if first_offset >= 0 else None),
             )
         )
     return entries

@@ -5,28 +5,37 @@ Source: ProducerStateEntry and BatchMetadata, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from typing import Final
 
 from ...protocol.batches.record_batch import NO_PRODUCER_EPOCH, NO_TIMESTAMP
+from ...protocol.compared_fields import ComparedFields
 from ...protocol.sequences import MAX_SEQUENCE, NO_SEQUENCE, increment_sequence
 
-NO_COORDINATOR_EPOCH = -1
+NO_COORDINATOR_EPOCH: Final = -1
 
 
-class CachedBatch(NamedTuple):
-    """A batch that is recognised as a duplicate when it is sent again; a tuple, because every batch makes one.
+class CachedBatch(ComparedFields):
+    """A batch that is recognised as a duplicate when it is sent again.
 
     timestamp: the greatest of its records, as stored.
     After an eviction, one placeholder without records remains, which no batch can equal.
     """
 
-    base_sequence: int
-    last_sequence: int
-    base_offset: int
-    last_offset: int
-    timestamp: int
+    __slots__ = ("base_offset", "base_sequence", "last_offset", "last_sequence", "timestamp")
+
+    def __init__(
+        self, base_sequence: int, last_sequence: int, base_offset: int, last_offset: int, timestamp: int
+    ) -> None:
+        """The sequences and offsets of the first and the last record, and the timestamp."""
+        self.base_sequence = base_sequence
+        self.last_sequence = last_sequence
+        self.base_offset = base_offset
+        self.last_offset = last_offset
+        self.timestamp = timestamp
+
+    def fields(self) -> tuple[object, ...]:
+        """Return the fields in the order of the constructor."""
+        return self.base_sequence, self.last_sequence, self.base_offset, self.last_offset, self.timestamp
 
     @property
     def is_evicted(self) -> bool:
@@ -34,27 +43,51 @@ class CachedBatch(NamedTuple):
         return self.base_offset > self.last_offset
 
 
-# Builds a CachedBatch from the tuple of its fields, at half the cost of calling the class.
-cached_batch: Callable[[tuple[int, int, int, int, int]], CachedBatch] = partial(
-    tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
-    CachedBatch,
-)
-
-
-class ProducerStateEntry(NamedTuple):
-    """The state of a producer in a partition; a tuple, because every batch makes one.
+class ProducerStateEntry(ComparedFields):
+    """The state of a producer in a partition.
 
     batches: the newest batches, oldest first; empty if only a transaction marker was written.
     last_timestamp: of the newest batch or marker, for expiry.
+    coordinator_epoch: of the newest marker.
     current_txn_first_offset: the first offset of its open transaction, or None.
     """
 
-    producer_id: int
-    producer_epoch: int = NO_PRODUCER_EPOCH
-    batches: tuple[CachedBatch, ...] = ()
-    last_timestamp: int = NO_TIMESTAMP
-    coordinator_epoch: int = NO_COORDINATOR_EPOCH
-    current_txn_first_offset: int | None = None
+    __slots__ = (
+        "batches",
+        "coordinator_epoch",
+        "current_txn_first_offset",
+        "last_timestamp",
+        "producer_epoch",
+        "producer_id",
+    )
+
+    def __init__(
+        self,
+        producer_id: int,
+        producer_epoch: int = NO_PRODUCER_EPOCH,
+        batches: tuple[CachedBatch, ...] = (),
+        last_timestamp: int = NO_TIMESTAMP,
+        transaction: tuple[int, int | None] = (NO_COORDINATOR_EPOCH, None),
+    ) -> None:
+        """transaction: coordinator_epoch and current_txn_first_offset."""
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.batches = batches
+        self.last_timestamp = last_timestamp
+        self.coordinator_epoch, self.current_txn_first_offset = transaction
+
+    @property
+    def transaction(self) -> tuple[int, int | None]:
+        """The coordinator epoch and the first offset of the open transaction."""
+        return self.coordinator_epoch, self.current_txn_first_offset
+
+    def fields(self) -> tuple[object, ...]:
+        """Return the fields in the order of the constructor."""
+        return self.producer_id, self.producer_epoch, self.batches, self.last_timestamp, self.transaction
+
+    def with_batches(self, batches: tuple[CachedBatch, ...]) -> ProducerStateEntry:
+        """Return the entry with other cached batches."""
+        return ProducerStateEntry(self.producer_id, self.producer_epoch, batches, self.last_timestamp, self.transaction)
 
     @property
     def last_sequence(self) -> int:
@@ -71,15 +104,6 @@ class ProducerStateEntry(NamedTuple):
         return self.current_txn_first_offset is not None and self.producer_epoch == producer_epoch
 
 
-# Builds an entry from the tuple of its fields, like cached_batch.
-producer_state_entry: Callable[[tuple[int, int, tuple[CachedBatch, ...], int, int, int | None]], ProducerStateEntry] = (
-    partial(
-        tuple.__new__,  # pyright: ignore[reportUnknownMemberType]
-        ProducerStateEntry,
-    )
-)
-
-
 def without_evicted(batches: tuple[CachedBatch, ...]) -> tuple[CachedBatch, ...]:
     """Return the batches without the placeholder of evicted ones, which is always the first."""
     return batches[1:] if batches and batches[0].is_evicted else batches
@@ -90,13 +114,11 @@ def without_batches(entry: ProducerStateEntry) -> ProducerStateEntry:
     if not entry.batches:
         return entry
     newest = entry.batches[-1]
-    end = cached_batch(
-        (
-            increment_sequence(newest.last_sequence, 1),
-            newest.last_sequence,
-            newest.last_offset + 1,
-            newest.last_offset,
-            newest.timestamp,
-        )
+    end = CachedBatch(
+        increment_sequence(newest.last_sequence, 1),
+        newest.last_sequence,
+        newest.last_offset + 1,
+        newest.last_offset,
+        newest.timestamp,
     )
-    return entry._replace(batches=(end,))
+    return entry.with_batches((end,))

@@ -6,7 +6,7 @@ Source: ProducerStateManager, Kafka 4.3.0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, ValuesView
+from collections.abc import Iterable, Sequence, ValuesView
 
 from ...protocol.batches.record_batch import NO_PRODUCER_ID
 from ..segments.moved_timestamps import on_brokers_clock
@@ -27,13 +27,15 @@ class ProducerStateManager:
         # From then on: the time of the newest appended batch on the broker's clock, by producer id.
         self._active_at_ms: dict[int, int] = {}
         self._entries: dict[int, ProducerStateEntry] = {}
-        # Finds the entry of a producer id. The dictionary's own method, because every batch calls it.
-        self.find: Callable[[int], ProducerStateEntry | None] = self._entries.get
         self.unverified = UnverifiedProducers()
         # The first offsets of open transactions, by producer id. They only grow, so the first one is the earliest.
         self._open_transactions: dict[int, int] = {}
         # (first offset, marker offset) of ended transactions whose marker may be above the high watermark.
         self._invisible_ends: list[tuple[int, int]] = []
+
+    def find(self, producer_id: int) -> ProducerStateEntry | None:
+        """Return the entry of a producer id."""
+        return self._entries.get(producer_id)
 
     def assume_ahead(self, ahead_ms: int) -> None:
         """Note that stored batches may have been appended while the broker's clock was ahead_ms ahead of theirs."""
@@ -51,15 +53,16 @@ class ProducerStateManager:
 
         ahead_ms: how far the broker's clock is ahead of the batch's timestamp, for the expiry; None for a stored batch.
         """
-        self._entries[entry.producer_id] = entry
+        producer_id, txn_first_offset = entry.producer_id, entry.current_txn_first_offset
+        self._entries[producer_id] = entry
         if ahead_ms or self._is_ahead:
             self._note_ahead(entry, ahead_ms)
-        if entry.current_txn_first_offset is not None:
-            self._open_transactions.setdefault(entry.producer_id, entry.current_txn_first_offset)
+        if txn_first_offset is not None:
+            self._open_transactions.setdefault(producer_id, txn_first_offset)
             if self.unverified.is_any:
-                self.unverified.discard(entry.producer_id)
+                self.unverified.discard(producer_id)
         elif self._open_transactions:
-            self._open_transactions.pop(entry.producer_id, None)
+            self._open_transactions.pop(producer_id, None)
 
     def _note_ahead(self, entry: ProducerStateEntry, ahead_ms: int | None) -> None:
         if ahead_ms is not None:
@@ -83,7 +86,7 @@ class ProducerStateManager:
             if not kept:
                 self.remove(producer_id)
             elif len(kept) < len(entry.batches):
-                self._entries[producer_id] = entry._replace(batches=kept)
+                self._entries[producer_id] = entry.with_batches(kept)
 
     @property
     def first_unstable_offset(self) -> int | None:

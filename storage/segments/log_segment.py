@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
+from typing import Final
 
 from ...protocol.batches.record_batch import (
     HEADER_SIZE,
@@ -57,6 +58,8 @@ logger = logging.getLogger(__name__)
 
 # base_offset, length and last_offset_delta of a batch header, for the search by offset.
 _SEARCHED = Struct(">qi11xi")
+# As an int that compiled code need not look up.
+_RELATIVE_OFFSET_MAX: Final[int] = RELATIVE_OFFSET_MAX
 # One read of this search: about the distance between two index entries.
 _SEARCH_BYTES = 8 * 1024
 
@@ -125,19 +128,21 @@ class LogSegment:
         self._folder = folder
         self.base_offset = base_offset
         self.last_offset = base_offset - 1
-        self._index_interval_bytes = config.index_interval_bytes
+        self._index_interval_bytes: int = config.index_interval_bytes
         self._file: File = file_system.open(self._path(LOG_SUFFIX))
         index_bytes = config.segment_index_bytes
         self._offset_index = OffsetIndex(file_system, self._path(INDEX_SUFFIX), base_offset, index_bytes)
         self._time_index = TimeIndex(file_system, self._path(TIME_INDEX_SUFFIX), base_offset, index_bytes)
         self.transaction_index = TransactionIndex(file_system, self._path(TRANSACTION_INDEX_SUFFIX))
-        self.size = self._file.size
+        self.size: int = self._file.size
         self.created_ms = created_ms
-        self.modified_ms = file_system.modified_ms(self._path(LOG_SUFFIX)) if self.size else created_ms
+        self.modified_ms: int = file_system.modified_ms(self._path(LOG_SUFFIX)) if self.size else created_ms
         self._bytes_since_index_entry = 0
         has_batch = self.size >= HEADER_SIZE
         self.first_batch_timestamp = parse_header(self._file.read(0, HEADER_SIZE)).max_timestamp if has_batch else -1
-        self._is_index_full = self._offset_index.is_full or self._time_index.is_full
+        self._is_index_full: bool = self._offset_index.is_full or self._time_index.is_full
+        self.max_timestamp: int
+        self.offset_of_max_timestamp: int
         self.max_timestamp, self.offset_of_max_timestamp = self._time_index.last_entry or (NO_TIMESTAMP, base_offset)
         # None until a batch is appended whose timestamps are not on the broker's clock.
         self._moved_timestamps: MovedTimestamps | None = None
@@ -160,7 +165,7 @@ class LogSegment:
         ahead_ms: added to max_timestamp on the broker's clock.
         Source: LogSegment.append, Kafka 4.3.0.
         """
-        position = self._file.append(head, body)
+        position: int = self._file.append(head, body)
         self._appended(position, len(head) + len(body), last_offset, max_timestamp, ahead_ms)
 
     def append_stored(self, batch: memoryview, last_offset: int, max_timestamp: int, source: LogSegment | None) -> None:
@@ -272,10 +277,12 @@ class LogSegment:
         first = self.first_batch_timestamp
         # The age counts by the timestamps of the batches, or by the broker's clock if they have none.
         waited_ms = max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        segment_bytes: int = config.segment_bytes
+        segment_ms: int = config.segment_ms
         return (
-            segment_size > config.segment_bytes - size
-            or waited_ms > config.segment_ms
-            or last_offset - self.base_offset > RELATIVE_OFFSET_MAX
+            segment_size > segment_bytes - size
+            or waited_ms > segment_ms
+            or last_offset - self.base_offset > _RELATIVE_OFFSET_MAX
             or self._is_index_full
         )
 

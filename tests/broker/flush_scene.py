@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fauxka.broker.replica.partition_flusher import PartitionFlusher
 from fauxka.broker.runtime.disk_executor import Step, StepDone
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 
 
 @dataclass
@@ -79,7 +79,7 @@ class FlushScene:
     def __init__(self) -> None:
         self.log = CountingLog()
         self.steps = HeldSteps()
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.is_deleted = False
         self.wakes = 0
         self.said: list[str] = []

@@ -9,8 +9,8 @@ from typing import TypeVarTuple, Unpack
 
 import pytest
 
-from fauxka.broker.network import busy_poll
 from fauxka.broker.network.busy_poll import BusyPoll
+from fauxka.broker.network.turn_writes import TurnWrites
 
 WINDOW_US = 2_000
 LONG_WINDOW_US = 10_000_000
@@ -37,16 +37,11 @@ def loop() -> CountingLoop:
     return CountingLoop()
 
 
-@pytest.fixture(autouse=True)
-def two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(busy_poll, "processor_count", lambda: 2)
-
-
-def run(loop: CountingLoop, requests: int, window_us: int, seconds: float) -> None:
+def run(loop: CountingLoop, requests: int, window_us: int, seconds: float, processors: int = 2) -> None:
     """Have that many requests come at once, then run the loop for a time."""
 
     async def main() -> None:
-        poll = BusyPoll(window_us)
+        poll = BusyPoll(window_us, processors, TurnWrites())
         for _ in range(requests):
             poll.request_arrived()
         await asyncio.sleep(seconds)
@@ -69,7 +64,7 @@ def test_a_request_close_to_the_one_before_keeps_the_loop_awake(loop: CountingLo
 
 def test_requests_that_come_together_are_waited_for_once(loop: CountingLoop) -> None:
     async def main() -> int:
-        poll = BusyPoll(LONG_WINDOW_US)
+        poll = BusyPoll(LONG_WINDOW_US, 2, TurnWrites())
         for _ in range(100):
             poll.request_arrived()
         return loop.polls
@@ -82,7 +77,7 @@ def test_requests_that_come_together_are_waited_for_once(loop: CountingLoop) -> 
 
 def test_the_loop_sleeps_again_after_the_window(loop: CountingLoop) -> None:
     async def main() -> tuple[int, int]:
-        poll = BusyPoll(WINDOW_US)
+        poll = BusyPoll(WINDOW_US, 2, TurnWrites())
         poll.request_arrived()
         poll.request_arrived()
         await asyncio.sleep(0.1)
@@ -102,9 +97,7 @@ def test_a_window_of_nothing_lets_the_loop_sleep(loop: CountingLoop) -> None:
     assert loop.polls == 0
 
 
-def test_on_a_single_processor_the_client_gets_the_time(loop: CountingLoop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(busy_poll, "processor_count", lambda: 1)
-
-    run(loop, 3, LONG_WINDOW_US, 0.01)
+def test_on_a_single_processor_the_client_gets_the_time(loop: CountingLoop) -> None:
+    run(loop, 3, LONG_WINDOW_US, 0.01, processors=1)
 
     assert loop.polls == 0

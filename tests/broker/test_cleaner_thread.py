@@ -7,12 +7,13 @@ from functools import partial
 
 import pytest
 
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.protocol.batches.records import Record, build_batch
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from .steered_file_system import SteeredFileSystem
 
 SECONDS_MAX = 10.0
@@ -26,12 +27,12 @@ def file_system(request: pytest.FixtureRequest) -> MemoryFileSystem | SteeredFil
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> AdjustableClock:
+    return manual_clock()
 
 
 @pytest.fixture
-def broker(file_system: MemoryFileSystem | SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
+def broker(file_system: MemoryFileSystem | SteeredFileSystem, clock: AdjustableClock) -> Iterator[Broker]:
     with Broker(clock=clock, file_system=file_system) as broker:
         yield broker
 
@@ -55,7 +56,7 @@ def wait_until(broker: Broker, is_so: Callable[[], bool]) -> None:
         assert time.monotonic() < deadline, "it never was"
 
 
-def test_log_is_cleaned_after_the_backoff(broker: Broker, clock: ManualClock) -> None:
+def test_log_is_cleaned_after_the_backoff(broker: Broker, clock: AdjustableClock) -> None:
     log = log_of_same_key(broker)
     before = log.size_bytes
 
@@ -65,7 +66,7 @@ def test_log_is_cleaned_after_the_backoff(broker: Broker, clock: ManualClock) ->
     assert log.log_end_offset == 20
 
 
-def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: ManualClock) -> None:
+def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: AdjustableClock) -> None:
     logs = [log_of_same_key(broker, "first"), log_of_same_key(broker, "second")]
     before = logs[0].size_bytes
 
@@ -75,7 +76,7 @@ def test_several_logs_are_cleaned_one_after_the_other(broker: Broker, clock: Man
     assert [log.log_end_offset for log in logs] == [20, 20]
 
 
-def test_broker_without_compacted_topics_starts_no_thread(broker: Broker, clock: ManualClock) -> None:
+def test_broker_without_compacted_topics_starts_no_thread(broker: Broker, clock: AdjustableClock) -> None:
     broker.call(lambda: broker.cluster.controller.create_topic("plain", 1))
 
     broker.call(lambda: clock.advance(10 * BACKOFF_MS))
@@ -83,7 +84,7 @@ def test_broker_without_compacted_topics_starts_no_thread(broker: Broker, clock:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("fauxka-cleaner")]
 
 
-def test_cleaner_that_is_not_enabled_cleans_nothing(clock: ManualClock) -> None:
+def test_cleaner_that_is_not_enabled_cleans_nothing(clock: AdjustableClock) -> None:
     with Broker({"log.cleaner.enable": "false"}, clock=clock) as broker:
         log = log_of_same_key(broker)
         before = log.size_bytes
@@ -94,7 +95,7 @@ def test_cleaner_that_is_not_enabled_cleans_nothing(clock: ManualClock) -> None:
         assert log.size_bytes == before
 
 
-def test_shutdown_stops_the_cleaner(clock: ManualClock) -> None:
+def test_shutdown_stops_the_cleaner(clock: AdjustableClock) -> None:
     broker = Broker(clock=clock).start()
     log_of_same_key(broker)
 

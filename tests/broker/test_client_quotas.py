@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fauxka.broker.isolation import Isolation
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasResponse
 from fauxka.protocol.messages.api_versions import ApiVersionsRequest
 from fauxka.protocol.messages.create_topics import CreateTopicsResponse
@@ -19,7 +20,7 @@ from fauxka.protocol.messages.produce import ProduceResponse
 
 from ..golden.quota_effects import TOPIC, creating, fetching, producing
 from ..golden.quota_requests import CONNECTION, FETCH, MUTATION, PRODUCE, REQUEST, altering, describing, entry
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..wire.message_client import MessageClient
 from ..wire.wire_connection import ConnectionClosedError, WireConnection
 from .running_cluster import RunningCluster
@@ -34,12 +35,12 @@ Entity = Mapping[str, str | None]
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> AdjustableClock:
+    return manual_clock()
 
 
 @pytest.fixture
-def node(clock: ManualClock) -> Iterator[Node]:
+def node(clock: AdjustableClock) -> Iterator[Node]:
     with Node(clock=clock) as running:
         with running.client() as client:
             client.create_topic(TOPIC)
@@ -76,11 +77,11 @@ def is_muted(client: MessageClient) -> bool:
     return not client.wire.has_received(SILENCE_SECONDS)
 
 
-def advance(node: Node, clock: ManualClock, ms: int) -> None:
+def advance(node: Node, clock: AdjustableClock, ms: int) -> None:
     node.call(lambda: clock.advance(ms))
 
 
-def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: ManualClock) -> None:
+def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: AdjustableClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
     with MessageClient(node.address, APP) as client:
         assert produce(client, 100_000) == 0
@@ -90,7 +91,7 @@ def test_producer_is_throttled_for_the_time_of_the_formula(node: Node, clock: Ma
         assert produce(client, 9_950) == 995
 
 
-def test_muted_connection_is_served_when_its_throttle_time_has_passed(node: Node, clock: ManualClock) -> None:
+def test_muted_connection_is_served_when_its_throttle_time_has_passed(node: Node, clock: AdjustableClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
     with MessageClient(node.address, APP) as client:
         assert produce(client, 110_000) == 1000
@@ -112,7 +113,7 @@ def test_other_connections_of_a_throttled_client_are_served(node: Node) -> None:
         assert is_muted(client)
 
 
-def test_requests_sent_at_once_are_each_throttled(node: Node, clock: ManualClock) -> None:
+def test_requests_sent_at_once_are_each_throttled(node: Node, clock: AdjustableClock) -> None:
     set_quota(node.address, PRODUCE, 10_000)
     with MessageClient(node.address, APP) as client:
         client.send_each([(producing(110_000, APP), 9)] * 2)
@@ -132,7 +133,7 @@ def test_quota_applies_to_connections_and_routes_from_before_it(node: Node) -> N
         assert produce(client, 110_000) == 1000
 
 
-def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: ManualClock) -> None:
+def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: AdjustableClock) -> None:
     with MessageClient(node.address, APP) as client:
         produce(client, 90_000)
         produce(client, 90_000)
@@ -149,7 +150,9 @@ def test_throttled_fetch_is_empty_and_its_bytes_do_not_count(node: Node, clock: 
         assert fetch(client, 1).responses
 
 
-def test_mutations_above_the_quota_are_refused_until_the_bucket_owes_nothing(node: Node, clock: ManualClock) -> None:
+def test_mutations_above_the_quota_are_refused_until_the_bucket_owes_nothing(
+    node: Node, clock: AdjustableClock
+) -> None:
     set_quota(node.address, MUTATION, 2)
     with MessageClient(node.address, APP) as client:
         results: list[tuple[int, int]] = []
@@ -181,7 +184,7 @@ def opened_above_quota(node: Node) -> list[WireConnection]:
 
 
 def test_connection_above_the_quota_of_its_address_is_closed_after_its_throttle_time(
-    node: Node, clock: ManualClock
+    node: Node, clock: AdjustableClock
 ) -> None:
     opened = opened_above_quota(node)
     assert not opened[-1].has_received(SILENCE_SECONDS)
@@ -250,7 +253,7 @@ def test_host_of_a_stored_quota_is_looked_up_while_the_node_serves(
     assert len(threads) == 2
 
 
-def test_stopped_node_closes_throttled_connections(clock: ManualClock) -> None:
+def test_stopped_node_closes_throttled_connections(clock: AdjustableClock) -> None:
     with Node(clock=clock) as node:
         opened = opened_above_quota(node)
 
@@ -269,7 +272,7 @@ def test_replaced_state_ends_throttled_connections(node: Node) -> None:
         each.close()
 
 
-def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: ManualClock) -> None:
+def test_client_that_leaves_while_it_is_muted_leaves_nothing(node: Node, clock: AdjustableClock) -> None:
     set_quota(node.address, PRODUCE, 1)
     pending = node.call(lambda: clock.pending_count)
     with MessageClient(node.address, APP) as client:

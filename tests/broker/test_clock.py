@@ -11,7 +11,7 @@ import pytest
 from fauxka.broker.runtime.clock import ADVANCE_MS_MAX, RUNS_PER_ADVANCE_MAX, AdjustableClock, ClockMode
 from fauxka.broker.runtime.expirations import NAMES_MAX
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -20,7 +20,7 @@ SECONDS_MAX = 5
 
 
 def test_time_stands_still_until_it_is_moved() -> None:
-    clock = ManualClock(1000)
+    clock = manual_clock(1000)
 
     clock.advance(5)
 
@@ -28,7 +28,7 @@ def test_time_stands_still_until_it_is_moved() -> None:
 
 
 def test_callbacks_run_in_the_order_they_fall_due_and_see_that_time() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[tuple[str, int]] = []
     clock.call_later(20, lambda: seen.append(("late", clock.now_ms())))
     clock.call_later(10, lambda: seen.append(("early", clock.now_ms())))
@@ -41,7 +41,7 @@ def test_callbacks_run_in_the_order_they_fall_due_and_see_that_time() -> None:
 
 
 def test_a_callback_may_schedule_another_that_falls_due_within_the_same_move() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
 
     def again() -> None:
@@ -55,7 +55,7 @@ def test_a_callback_may_schedule_another_that_falls_due_within_the_same_move() -
 
 
 def test_a_cancelled_callback_does_not_run() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[str] = []
     timer = clock.call_later(10, lambda: seen.append("cancelled"))
 
@@ -66,7 +66,7 @@ def test_a_cancelled_callback_does_not_run() -> None:
 
 
 def test_recurring_work_runs_a_limited_number_of_times_in_eight_days_and_at_their_end() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     each_five_minutes: list[int] = []
     each_second: list[int] = []
     clock.call_every(5 * MINUTE_MS, lambda: each_five_minutes.append(clock.now_ms()))
@@ -80,7 +80,7 @@ def test_recurring_work_runs_a_limited_number_of_times_in_eight_days_and_at_thei
 
 
 def test_recurring_work_runs_every_time_in_a_short_advance() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
     clock.call_every(10, lambda: seen.append(clock.now_ms()))
 
@@ -91,7 +91,7 @@ def test_recurring_work_runs_every_time_in_a_short_advance() -> None:
 
 
 def test_recurring_work_runs_at_its_last_due_time_of_an_advance() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
     clock.call_every(7, lambda: seen.append(clock.now_ms()))
 
@@ -102,7 +102,7 @@ def test_recurring_work_runs_at_its_last_due_time_of_an_advance() -> None:
 
 
 def test_work_that_recurs_goes_on_after_it_failed(caplog: pytest.LogCaptureFixture) -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
 
     def work() -> None:
@@ -118,7 +118,7 @@ def test_work_that_recurs_goes_on_after_it_failed(caplog: pytest.LogCaptureFixtu
 
 
 def test_all_callbacks_are_taken_back_also_from_within_one() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[str] = []
     clock.call_every(10, lambda: seen.append("recurs"))
     clock.call_later(15, clock.cancel_all)
@@ -131,7 +131,7 @@ def test_all_callbacks_are_taken_back_also_from_within_one() -> None:
 
 
 def test_timers_that_are_taken_back_again_and_again_are_cleared_away() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[str] = []
     kept = [clock.call_later(50, lambda: seen.append("kept")) for _ in range(3)]
 
@@ -145,7 +145,7 @@ def test_timers_that_are_taken_back_again_and_again_are_cleared_away() -> None:
 
 @pytest.mark.parametrize("by_ms", [-1, ADVANCE_MS_MAX + 1])
 def test_a_clock_is_not_moved_back_nor_beyond_all_use(by_ms: int) -> None:
-    clock = ManualClock(5)
+    clock = manual_clock(5)
 
     with pytest.raises(ValueError, match=str(by_ms)):
         clock.advance(by_ms)
@@ -261,7 +261,7 @@ def test_a_clock_goes_back_to_how_it_began() -> None:
         assert abs(clock.now_ms() - time.time_ns() // 1_000_000) <= 1000 * SECONDS_MAX
 
     asyncio.run(play())
-    manual = ManualClock(7)
+    manual = manual_clock(7)
     manual.advance(8)
     manual.reset()
     assert (manual.mode, manual.now_ms()) == (ClockMode.MANUAL, 7)
@@ -292,7 +292,7 @@ def test_a_clock_that_stands_falls_behind_the_clients() -> None:
 
 
 def test_the_clients_of_a_clock_that_was_created_standing_stand_with_it() -> None:
-    clock = ManualClock(1000)
+    clock = manual_clock(1000)
     assert clock.ahead_ms == 0
 
     clock.advance(5)
@@ -310,7 +310,7 @@ def test_a_reset_clock_is_not_ahead() -> None:
 
 
 def test_a_spared_callback_does_not_run_and_its_whole_delay_begins_anew() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[tuple[str, int]] = []
     clock.call_later(10, lambda: seen.append(("due", clock.now_ms())), lambda: True)
     clock.call_later(200, lambda: seen.append(("not due", clock.now_ms())), lambda: True)
@@ -324,7 +324,7 @@ def test_a_spared_callback_does_not_run_and_its_whole_delay_begins_anew() -> Non
 
 
 def test_a_spared_callback_that_is_scheduled_or_cancelled_in_the_advance() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
     cancelled = clock.call_later(10, lambda: seen.append(-1), lambda: True)
 
@@ -340,7 +340,7 @@ def test_a_spared_callback_that_is_scheduled_or_cancelled_in_the_advance() -> No
 
 
 def test_an_advance_that_spares_nothing_runs_every_callback() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     seen: list[int] = []
     clock.call_later(10, lambda: seen.append(clock.now_ms()), lambda: True)
 
@@ -350,7 +350,7 @@ def test_an_advance_that_spares_nothing_runs_every_callback() -> None:
 
 
 def test_an_advance_returns_what_its_callbacks_ended() -> None:
-    clock = ManualClock(0)
+    clock = manual_clock(0)
     for number in range(30):
         clock.call_later(10, partial(clock.note_expired, "members", f"{number}"))
     clock.call_later(10, lambda: clock.note_expired("offsets", "billing", 5))
@@ -367,7 +367,7 @@ def test_an_advance_returns_what_its_callbacks_ended() -> None:
 
 @pytest.mark.parametrize("skew_ms", [DAY_MS, -DAY_MS])
 def test_a_skew_changes_the_date_and_no_delay(skew_ms: int) -> None:
-    clock = ManualClock(2 * DAY_MS)
+    clock = manual_clock(2 * DAY_MS)
     seen: list[int] = []
     clock.call_later(10, lambda: seen.append(clock.now_ms()))
 
@@ -381,7 +381,7 @@ def test_a_skew_changes_the_date_and_no_delay(skew_ms: int) -> None:
 
 
 def test_a_skew_outlives_a_change_of_the_mode_and_ends_with_a_reset() -> None:
-    clock = ManualClock(2 * DAY_MS)
+    clock = manual_clock(2 * DAY_MS)
     clock.skew_ms = DAY_MS
 
     clock.set_mode(ClockMode.REAL)

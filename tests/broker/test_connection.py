@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
 from struct import pack
@@ -17,55 +16,26 @@ from hypothesis import strategies as st
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
 from fauxka.broker.network.busy_poll import BusyPoll
-from fauxka.broker.network.connection import Connection, SharedParts
+from fauxka.broker.network.connection import Connection
 from fauxka.broker.network.connection_turns import SLICE_FRAMES_MAX, ConnectionTurns
 from fauxka.broker.network.listeners import Listener
 from fauxka.broker.network.receive_buffers import RECEIVE_BUFFER_BYTES, ReceiveBuffers
 from fauxka.broker.network.response_queue import PENDING_BYTES_MAX, PENDING_MAX
+from fauxka.broker.network.shared_parts import SharedParts
+from fauxka.broker.network.turn_writes import FRAMES_MAX, READ_BYTES_MAX
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
-from fauxka.broker.runtime.deferred import Buffers, Deferred
+from fauxka.broker.runtime.buffers import Buffers
+from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.frames import FrameError, wrong_size
+
+from .kept_transport import KeptTransport
 
 FRAME_BYTES_MAX = 1_000_000
 CLUSTER = Cluster(BrokerConfig.from_entries({}))
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 # What the connections have called in the next turn of the event loop.
 SCHEDULED: list[Callable[[], None]] = []
-
-
-class KeptTransport(asyncio.Transport):
-    """A transport that records the written bytes and the calls."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = bytearray()
-        self.is_reading_paused = False
-        self.is_closed = False
-
-    def get_extra_info(self, name: str, default: object = None) -> object:
-        return default
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        pass
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += data
-
-    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
-        self.written += b"".join(list_of_data)
-
-    def pause_reading(self) -> None:
-        self.is_reading_paused = True
-
-    def resume_reading(self) -> None:
-        self.is_reading_paused = False
-
-    def close(self) -> None:
-        self.is_closed = True
-
-    def is_closing(self) -> bool:
-        return self.is_closed
 
 
 class EchoDispatcher:
@@ -111,11 +81,12 @@ def opened(
 ) -> tuple[Connection, KeptTransport, EchoDispatcher]:
     dispatcher, transport = EchoDispatcher(), KeptTransport()
     context = RequestContext(CLUSTER.node, ConnectionInfo(1, LISTENER))
+    turns = turns or ConnectionTurns(SCHEDULED.append)
     shared = SharedParts(
         dispatcher,  # type: ignore[arg-type]
-        BusyPoll(0),
+        BusyPoll(0, 2, turns.writes),
         buffers or ReceiveBuffers(),
-        turns or ConnectionTurns(SCHEDULED.append),
+        turns,
         lambda _: None,
     )
     connection = Connection(shared, context, frame_bytes_max=FRAME_BYTES_MAX)
@@ -466,7 +437,11 @@ def test_bytes_after_a_bad_frame_stay_out_of_the_shared_buffer() -> None:
 def test_a_closed_connection_is_freed_without_the_garbage_collector() -> None:
     connection, _, dispatcher = opened()
     feed(connection, framed(b"wait"))
-    alive = weakref.ref(connection)
+    # Compiled objects have no weak references. Only the connection has this one.
+    gate = EchoDispatcher()
+    connection.guard(gate)
+    alive = weakref.ref(gate)
+    del gate
     gc.disable()
     try:
         connection.connection_lost(None)
@@ -582,3 +557,81 @@ def test_a_connection_that_hangs_before_its_turn_goes_on_after_its_wake() -> Non
 
     assert while_hanging == handled
     assert bytes(transport.written) == framed(b"small") * 2 * SLICE_FRAMES_MAX
+
+
+def busy_turns() -> ConnectionTurns:
+    """Return turns of a loop that polls, after a turn with several reads."""
+    turns = ConnectionTurns(SCHEDULED.append)
+    turns.writes.request_arrived(0)
+    turns.writes.request_arrived(0)
+    turns.writes.end_turn(is_polling=True)
+    return turns
+
+
+def test_a_response_of_a_busy_loop_waits_for_the_end_of_the_turn() -> None:
+    turns = busy_turns()
+    connection, transport, _ = opened(turns=turns)
+
+    read_once(connection, framed(b"one") + framed(b"two"))
+    before = bytes(transport.written)
+    turns.writes.end_turn(is_polling=True)
+
+    assert before == b""
+    assert bytes(transport.written) == framed(b"one") + framed(b"two")
+
+
+def end_by_client(connection: Connection) -> None:
+    connection.eof_received()
+
+
+@pytest.mark.parametrize("end", [Connection.close, Connection.abort, Connection.drop, end_by_client])
+def test_a_response_that_waits_is_written_before_its_connection_ends(end: Callable[[Connection], object]) -> None:
+    connection, transport, _ = opened(turns=busy_turns())
+    read_once(connection, framed(b"one"))
+
+    end(connection)
+
+    assert bytes(transport.written) == framed(b"one")
+
+
+def test_responses_that_wait_are_written_before_a_large_read_is_handled() -> None:
+    turns = busy_turns()
+    small, transport, _ = opened(turns=turns)
+    large, _, _ = opened(turns=turns)
+    read_once(small, framed(b"one"))
+
+    read_once(large, framed(bytes(READ_BYTES_MAX)))
+
+    assert bytes(transport.written) == framed(b"one")
+
+
+@pytest.mark.parametrize(("frames", "written"), [(FRAMES_MAX, b""), (FRAMES_MAX + 1, framed(b"one"))])
+def test_responses_that_wait_are_written_before_many_frames_of_another_client(frames: int, written: bytes) -> None:
+    turns = busy_turns()
+    small, transport, _ = opened(turns=turns)
+    other, _, _ = opened(turns=turns)
+    read_once(small, framed(b"one"))
+
+    read_once(other, framed(b"small") * frames)
+
+    assert bytes(transport.written) == written
+
+
+def test_a_pending_response_that_arrives_is_written_after_the_one_that_waits() -> None:
+    connection, transport, dispatcher = opened(turns=busy_turns())
+    read_once(connection, framed(b"one"))
+    read_once(connection, framed(b"flush"))
+
+    dispatcher.waiting[0].complete([framed(b"flushed")])
+
+    assert bytes(transport.written) == framed(b"one") + framed(b"flushed")
+
+
+def test_a_response_that_waits_is_written_before_a_frame_that_ends_the_connection() -> None:
+    connection, transport, _ = opened(turns=busy_turns())
+    read_once(connection, framed(b"one"))
+
+    read_once(connection, framed(b"two") + framed(b"bad"))
+
+    assert bytes(transport.written) == framed(b"one") + framed(b"two")
+    assert transport.is_closed

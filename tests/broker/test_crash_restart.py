@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
+from typing import ClassVar, cast
 
 import pytest
 
 from fauxka.broker.lifecycle.crash_restart import LogEndOffsets, SnapshotFault
+from fauxka.broker.replica.replication import Replication
 from fauxka.client.errors import ConnectionFailed
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_config import LogConfig
 from fauxka.storage.partition_log import PartitionLog
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..storage.logs import records_in
 from .blocking_client import TOPIC, BlockingClient, batch
 from .running_node import Node, wait_until
@@ -179,7 +181,7 @@ def test_deleted_records_do_not_come_back_in_memory() -> None:
 
 
 def test_timers_of_a_crashed_node_never_fire() -> None:
-    clock = ManualClock()
+    clock = manual_clock()
     fired: list[str] = []
     with Node(clock=clock) as node:
         node.call(lambda: clock.call_later(10, lambda: fired.append("of the dead")))
@@ -400,17 +402,32 @@ def cut_last_byte(node: Node, folder: str) -> None:
     file.close()
 
 
+class CrashingReplication:
+    """The replication of a partition without followers, which crashes the node at a batch with acks=all."""
+
+    followers: ClassVar[Mapping[int, object]] = {}
+
+    def __init__(self, crash: Callable[[], object], dies_at: int) -> None:
+        self._crash = crash
+        self._dies_at = dies_at
+        self.asked: list[int] = []
+
+    def check_min_isr(self) -> None:
+        """Crash before the append of that number."""
+        self.asked.append(len(self.asked))
+        if len(self.asked) == self._dies_at:
+            self._crash()
+
+    def must_wait(self, end_offset: int) -> bool:
+        return False
+
+    def appended(self, result: object, now_ms: int) -> None:
+        pass
+
+
 def count_appends(node: Node, *, dies_at: int) -> list[int]:
-    """Crash the node within the append of that number. Return the growing list of appends."""
+    """Crash the node at the append of that number. Return the growing list of appends."""
     partition = node.cluster.node.replicas.partition_of("events", 0)
-    log, append = partition.log, partition.log.append
-    appended: list[int] = []
-
-    def appending(*arguments: object, **named: object) -> object:
-        appended.append(len(appended))
-        if len(appended) == dies_at:
-            node.server.crash()
-        return append(*arguments, **named)  # type: ignore[arg-type]
-
-    log.append = appending  # type: ignore[method-assign, assignment]
-    return appended
+    replication = CrashingReplication(node.server.crash, dies_at)
+    partition.replication = cast(Replication, replication)
+    return replication.asked

@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.broker.runtime.event_loop_bridge import EventLoopBridge
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 
 SECONDS_MAX = 20.0
 
@@ -31,14 +32,14 @@ class Waiter:
         return not self._thread.is_alive()
 
 
-async def begun() -> tuple[ManualClock, EventLoopBridge]:
-    clock = ManualClock()
+async def begun() -> tuple[AdjustableClock, EventLoopBridge]:
+    clock = manual_clock()
     loop_thread = EventLoopBridge(clock)
     loop_thread.begin()
     return clock, loop_thread
 
 
-async def waits(clock: ManualClock) -> None:
+async def waits(clock: AdjustableClock) -> None:
     """Return when a thread waits for the clock."""
     async with asyncio.timeout(SECONDS_MAX):
         while not clock.pending_count:
@@ -114,7 +115,7 @@ async def test_callbacks_run_on_the_event_loops_thread() -> None:
 
 
 def test_without_an_event_loop_no_thread_waits_and_callbacks_run_at_once() -> None:
-    loop_thread = EventLoopBridge(ManualClock())
+    loop_thread = EventLoopBridge(manual_clock())
     ran: list[bool] = []
 
     loop_thread.run(lambda: ran.append(True))

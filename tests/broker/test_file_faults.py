@@ -10,7 +10,7 @@ from fauxka.protocol.batches.record_batch import is_crc_right, is_whole, parse_h
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..storage.logs import records_in
 from ..wire.wire_connection import still_serves
 from .topic_client import TIMESTAMP_MS, TOPIC, TopicClient
@@ -34,14 +34,14 @@ def with_topic(broker: Broker) -> Broker:
 def broker(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Broker]:
     """A broker whose clock stands still, with a topic of two partitions."""
     data_dir = tmp_path / "data" if request.param == "on disk" else None
-    with Broker(clock=ManualClock(START_MS), data_dir=data_dir) as broker:
+    with Broker(clock=manual_clock(START_MS), data_dir=data_dir) as broker:
         yield with_topic(broker)
 
 
 @pytest.fixture
 def flushed(tmp_path: Path) -> Iterator[Broker]:
     """One on disk that answers a produce when it is flushed."""
-    with Broker(FLUSHED, clock=ManualClock(START_MS), data_dir=tmp_path / "data") as broker:
+    with Broker(FLUSHED, clock=manual_clock(START_MS), data_dir=tmp_path / "data") as broker:
         yield with_topic(broker)
 
 

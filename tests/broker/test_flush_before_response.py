@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fauxka.broker.replica.partition_flusher import RETRY_MS
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..wire.wire_connection import still_serves
 from .steered_file_system import HELD_SECONDS_MAX, SteeredFileSystem, os_error
 from .topic_client import TOPIC, TopicClient
@@ -24,12 +25,12 @@ def files() -> SteeredFileSystem:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> AdjustableClock:
+    return manual_clock()
 
 
 @pytest.fixture
-def broker(files: SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
+def broker(files: SteeredFileSystem, clock: AdjustableClock) -> Iterator[Broker]:
     """A broker of one topic of two partitions that flushes every message before it answers."""
     with Broker({"log.flush.interval.messages": "1"}, clock=clock, file_system=files) as broker:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 2))
@@ -160,7 +161,7 @@ def test_consumer_sees_nothing_that_is_not_flushed(broker: Broker, files: Steere
 
 
 def test_failed_flush_is_a_storage_error_and_the_retried_batch_is_there_once(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock
+    broker: Broker, files: SteeredFileSystem, clock: AdjustableClock
 ) -> None:
     with TopicClient(broker.bootstrap_servers) as client:
         files.sync_error = os_error(errno.EIO)

@@ -11,7 +11,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..serving_process import run, serving
 from ..storage.logs import records_in
 from .blocking_client import BlockingClient
@@ -78,7 +78,7 @@ def test_imported_topics_are_served_and_nothing_is_written_to_the_folder(tmp_pat
 
 def test_producers_of_imported_logs_have_their_state() -> None:
     with (
-        Broker(import_logs=GOLDEN, clock=ManualClock(WRITTEN_MS)) as broker,
+        Broker(import_logs=GOLDEN, clock=manual_clock(WRITTEN_MS)) as broker,
         BlockingClient(broker.bootstrap_servers) as client,
     ):
         repeated = client.produce("demo", two_records(KNOWN_SEQUENCE))

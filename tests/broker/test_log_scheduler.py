@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fauxka.broker.lifecycle.log_scheduler import DELETION_INTERVAL_MS
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from .steered_file_system import SteeredFileSystem
 from .topic_client import TOPIC, TopicClient
 
@@ -25,12 +26,12 @@ def files() -> SteeredFileSystem:
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> AdjustableClock:
+    return manual_clock()
 
 
 @pytest.fixture
-def broker(files: SteeredFileSystem, clock: ManualClock) -> Iterator[Broker]:
+def broker(files: SteeredFileSystem, clock: AdjustableClock) -> Iterator[Broker]:
     config = {"log.flush.scheduler.interval.ms": "100", "log.flush.interval.ms": "1000"}
     with Broker(config, clock=clock, file_system=files) as broker:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
@@ -57,7 +58,7 @@ def produce(broker: Broker, *sequences: int) -> None:
 
 
 def test_high_watermarks_are_checkpointed_every_five_seconds(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock
+    broker: Broker, files: SteeredFileSystem, clock: AdjustableClock
 ) -> None:
     produce(broker, 0, 1)
 
@@ -71,7 +72,7 @@ def test_high_watermarks_are_checkpointed_every_five_seconds(
 
 
 def test_recovery_points_are_checkpointed_every_minute(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock
+    broker: Broker, files: SteeredFileSystem, clock: AdjustableClock
 ) -> None:
     produce(broker, 0, 1)
     broker.call(lambda: clock.advance(1_000))
@@ -84,7 +85,7 @@ def test_recovery_points_are_checkpointed_every_minute(
     assert content_of(files, LOG_STARTS) == b"0\n0\n"
 
 
-def test_log_is_flushed_after_flush_ms(broker: Broker, files: SteeredFileSystem, clock: ManualClock) -> None:
+def test_log_is_flushed_after_flush_ms(broker: Broker, files: SteeredFileSystem, clock: AdjustableClock) -> None:
     produce(broker, 0)
 
     broker.call(lambda: clock.advance(900))
@@ -97,7 +98,7 @@ def test_log_is_flushed_after_flush_ms(broker: Broker, files: SteeredFileSystem,
 
 
 def test_files_of_a_deleted_topic_are_deleted_later(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock
+    broker: Broker, files: SteeredFileSystem, clock: AdjustableClock
 ) -> None:
     produce(broker, 0)
     broker.call(lambda: broker.cluster.controller.delete_topics([broker.cluster.image.topics[TOPIC]]))
@@ -113,7 +114,7 @@ def test_files_of_a_deleted_topic_are_deleted_later(
 
 
 def test_checkpoint_that_cannot_be_written_is_reported_once_and_retried(
-    broker: Broker, files: SteeredFileSystem, clock: ManualClock, caplog: pytest.LogCaptureFixture
+    broker: Broker, files: SteeredFileSystem, clock: AdjustableClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     produce(broker, 0)
     files.is_full = True
@@ -128,7 +129,7 @@ def test_checkpoint_that_cannot_be_written_is_reported_once_and_retried(
     assert len([line for line in caplog.messages if HIGH_WATERMARKS in line]) == 1
 
 
-def test_in_memory_no_thread_is_started(clock: ManualClock) -> None:
+def test_in_memory_no_thread_is_started(clock: AdjustableClock) -> None:
     with Broker({"log.flush.interval.messages": "1"}, clock=clock) as broker:
         broker.call(lambda: broker.cluster.controller.create_topic(TOPIC, 1))
         produce(broker, 0)

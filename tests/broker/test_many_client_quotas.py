@@ -21,7 +21,7 @@ from fauxka.protocol.client_requests import request_frame
 from fauxka.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, RequestEntryData
 from fauxka.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from .long_requests import ask
 from .loop_pauses import PAUSE_SECONDS_MAX
 from .measured_node import MeasuredNode, measured_node
@@ -68,7 +68,7 @@ def test_measures_of_long_client_ids_keep_none_of_their_characters() -> None:
     image = ClientQuotasImage()
     image.set(((CLIENT_ID, None),), PRODUCER_BYTE_RATE, 1000.0)
     image.set(((CLIENT_ID, None),), CONTROLLER_MUTATION_RATE, 1.0)
-    quotas = ClientQuotas(lambda: image, ManualClock(), BrokerConfig.from_entries({}), {})
+    quotas = ClientQuotas(lambda: image, manual_clock(), BrokerConfig.from_entries({}), {})
     begins = "a" * 32_000
 
     def measure(client_id: str) -> tuple[int, int]:

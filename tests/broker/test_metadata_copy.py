@@ -32,7 +32,7 @@ from fauxka.storage.corrupt_file import CorruptFileError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.log_manager import StoredPartition
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..serving_process import run
 from .test_metadata_store import FLUSHED, Scene
 
@@ -45,7 +45,7 @@ Damage = Callable[[bytes], bytes]
 
 
 def start(folder: Path) -> Cluster:
-    return load_cluster(BrokerConfig.from_entries({}), StorageOptions(data_dir=str(folder)), clock=ManualClock())
+    return load_cluster(BrokerConfig.from_entries({}), StorageOptions(data_dir=str(folder)), clock=manual_clock())
 
 
 def topics_of(cluster: Cluster) -> Topics:

@@ -4,6 +4,7 @@ import errno
 import logging
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,9 +27,9 @@ from fauxka.broker.runtime.long_work import LongWork
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.messages.init_producer_id import InitProducerIdRequest
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
-from fauxka.storage.partition_log import PartitionLog
+from fauxka.storage.producers.producer_snapshots import ProducerSnapshots
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 
 NODE_ID = 1
 FLUSHED = {"log.flush.interval.messages": "1"}
@@ -82,7 +83,7 @@ class Scene:
 
     def __init__(self, folder: Path, config: dict[str, str] | None = None) -> None:
         self.folder = folder
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.steps = StepsOnDemand()
         options = StorageOptions(data_dir=str(folder))
         self.cluster: Cluster = load_cluster(BrokerConfig.from_entries(config or {}), options, clock=self.clock)
@@ -296,18 +297,20 @@ def test_shutdown_with_a_log_that_cannot_be_closed_closes_the_others_and_is_uncl
     scene.cluster.controller.create_topic("events", 20)
 
     closed = set[str]()
-    close = PartitionLog.close
+    write = ProducerSnapshots.write
 
-    def close_all_but_one(log: PartitionLog) -> None:
-        if log.topic_partition == "events-0":
+    def write_all_but_one(snapshots: ProducerSnapshots, offset: int, *args: Any, **named: Any) -> None:
+        folder = snapshots.path(offset).partition("/")[0]
+        if folder == "events-0":
             raise OSError(errno.EIO, "Input/output error")
-        close(log)
-        closed.add(log.topic_partition)
+        write(snapshots, offset, *args, **named)
+        closed.add(folder)
 
     # A log is created with its first use.
     for index in range(20):
         assert scene.cluster.node.replicas.partition_of("events", index).log
-    monkeypatch.setattr(PartitionLog, "close", close_all_but_one)
+    # A log that is closed writes one.
+    monkeypatch.setattr(ProducerSnapshots, "write", write_all_but_one)
     scene.cluster.close()
 
     assert not (tmp_path / ".kafka_cleanshutdown").exists()

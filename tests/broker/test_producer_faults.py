@@ -20,6 +20,7 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.storage.append_refused import AppendRefused
 from fauxka.storage.append_result import AppendResult
+from fauxka.storage.producers.producer_state_entry import ProducerStateEntry
 
 NOW_MS = 1_700_000_000_000
 
@@ -117,7 +118,7 @@ def test_producer_with_an_open_transaction_does_not_expire_and_nothing_is_change
     producers = cluster.node.replicas.partition_of("orders", 1).log.producers
     entry = producers.find(1)
     assert entry is not None
-    producers.commit(entry._replace(current_txn_first_offset=0))
+    producers.commit(ProducerStateEntry(1, entry.producer_epoch, entry.batches, entry.last_timestamp, (-1, 0)))
 
     with pytest.raises(ProducerChangeError, match="transaction"):
         change(cluster, ProducerChange.EXPIRE, partition=None)

@@ -17,7 +17,7 @@ from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..wire.message_client import MessageClient
 from .blocking_client import TOPIC as TOPIC_RESOURCE
 from .blocking_client import BlockingClient
@@ -46,7 +46,7 @@ def test_from_3_7_on_min_isr_is_at_most_the_number_of_replicas() -> None:
 @pytest.mark.parametrize(("as_version", "state"), [("2.5", "PrepareCommit"), ("2.6", "Ongoing")])
 def test_before_2_6_a_refused_end_in_a_higher_epoch_decides_and_writes_no_marker(as_version: str, state: str) -> None:
     version = EmulatedVersion.parse(as_version)
-    cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock(), emulated_version=version)
+    cluster = Cluster(BrokerConfig.from_entries({}), clock=manual_clock(), emulated_version=version)
     for name in ("events", "__transaction_state"):
         cluster.controller.create_topic(name, 1)
     transactions = cluster.node.coordinators.transactions

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 from fauxka.broker.isolation import Isolation
 from fauxka.broker.metadata.features import GROUP_VERSION, FeatureUpdate, UpgradeType
 from fauxka.broker.metadata.metadata_image import NO_LEADER
-from fauxka.storage.segments.log_segment import LogSegment
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 
 from ..model.replicated_cluster import TOPIC, ReplicatedCluster, configs_of
 from ..protocol.batch_bytes import batch, record
+from .steered_file_system import SteeredFileSystem
 
 ALONE = [Isolation.CONTROLLER, Isolation.NODES]
 LAG_MS, RETRY_MS, SESSION_MS = 30_000, 1_000, 9_000
@@ -238,14 +237,23 @@ def test_the_deletion_of_a_topic_ends_the_writes_that_wait() -> None:
 
 
 def test_followers_whose_files_fail_do_not_fail_the_leader_and_catch_up_later() -> None:
-    cluster = cluster_of(1, 2, 3)
+    disks: list[SteeredFileSystem] = []
+
+    def make_files() -> SteeredFileSystem:
+        disks.append(SteeredFileSystem(MemoryFileSystem()))
+        return disks[-1]
+
+    cluster = ReplicatedCluster((1, 2, 3), 1, has_elr=True, is_unclean_enabled=False, make_files=make_files)
     append(cluster, 1)
     timers = cluster.clock.pending_count
-    with patch.object(LogSegment, "append_stored", side_effect=OSError("full")):
-        append(cluster, 1)
-        assert ends(cluster, 1, 2, 3) == [2, 1, 1]
-        cluster.clock.advance(10 * RETRY_MS)
-        assert cluster.clock.pending_count == timers + 1
+    for disk in disks:
+        disk.is_full = True
+    append(cluster, 1)
+    assert ends(cluster, 1, 2, 3) == [2, 1, 1]
+    cluster.clock.advance(10 * RETRY_MS)
+    assert cluster.clock.pending_count == timers + 1
+    for disk in disks:
+        disk.is_full = False
 
     cluster.clock.advance(RETRY_MS)
 

@@ -16,7 +16,7 @@ from fauxka.broker.requests.request_context import RequestContext
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.frames import FrameError
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 
 LISTENER = Listener("PLAINTEXT", "127.0.0.1", 9092, "127.0.0.1", 9092)
 CLIENT_IDS = st.sampled_from(["a", "a", "a", "a\0", "", None, "x" * 600])
@@ -59,7 +59,7 @@ def response_to(dispatcher: Dispatcher, context: RequestContext, frame: bytes) -
 def test_a_header_is_read_as_on_a_new_connection(
     headers: list[tuple[tuple[ApiKey, int, bytes], str | None, bytes]],
 ) -> None:
-    cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
+    cluster = Cluster(BrokerConfig.from_entries({}), clock=manual_clock())
     dispatcher = Dispatcher()
     for request in REQUESTS:
         # The first request of an API version loads its handler, and its header is not compared with the last one.

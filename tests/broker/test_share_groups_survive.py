@@ -10,7 +10,7 @@ import pytest
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 from ..golden.capture_batches import FIRST_TIMESTAMP, batch
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..wire.message_client import MessageClient
 from ..wire.share_member import ACCEPT, RELEASE, ShareMember
 from .running_node import Node
@@ -28,7 +28,7 @@ def member_of(node: Node, member_id: str = MEMBER) -> ShareMember:
 @pytest.fixture(params=["memory", "folder"])
 def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
     is_folder = request.param == "folder"
-    with Node(tmp_path if is_folder else None, config=FSYNC if is_folder else {}, clock=ManualClock()) as node:
+    with Node(tmp_path if is_folder else None, config=FSYNC if is_folder else {}, clock=manual_clock()) as node:
         with node.client() as client:
             client.create_topic(TOPIC)
         _produce_ten(node)

@@ -18,7 +18,7 @@ from fauxka.protocol.messages.end_txn import EndTxnResponse
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue
 from fauxka.testing import Broker
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from .running_node import Node
 from .transactional_client import TIMEOUT_MS, TransactionalClient
 
@@ -43,7 +43,7 @@ def connected(node: Node) -> TransactionalClient:
 def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Node]:
     folder = tmp_path if request.param == "folder" else None
     config = FSYNC if folder is not None else {}
-    with Node(folder, config=config, clock=ManualClock()) as node:
+    with Node(folder, config=config, clock=manual_clock()) as node:
         with node.client() as client:
             client.create_topic("events")
         yield node
@@ -133,7 +133,7 @@ def test_restoring_a_snapshot_reverts_a_transaction() -> None:
 
 
 def test_the_end_of_a_transaction_is_answered_after_the_flush_of_its_markers(tmp_path: Path) -> None:
-    clock = ManualClock()
+    clock = manual_clock()
     with (
         Broker(FSYNC, clock=clock, data_dir=tmp_path) as broker,
         TransactionalClient(broker.bootstrap_servers) as client,
@@ -210,7 +210,7 @@ class FailedEnd:
 
 def end_with_failed_flush(data_dir: Path, folder: str) -> FailedEnd:
     """Commit a transaction while the first flush of the folder fails, and wait until the retry has completed it."""
-    with Broker(FLUSHED, clock=ManualClock(), data_dir=data_dir) as broker:
+    with Broker(FLUSHED, clock=manual_clock(), data_dir=data_dir) as broker:
         with TransactionalClient(broker.bootstrap_servers) as client:
             client.create_topic("events")
             producer = client.begin()
@@ -226,7 +226,7 @@ def end_with_failed_flush(data_dir: Path, folder: str) -> FailedEnd:
 def held_end(data_dir: Path, *, folder: str) -> Generator[tuple[Broker, Future[EndTxnResponse]]]:
     """Run a broker whose transaction is committed, up to the first flush in that folder, which waits for the clock."""
     with (
-        Broker(FLUSHED, clock=ManualClock(), data_dir=data_dir) as broker,
+        Broker(FLUSHED, clock=manual_clock(), data_dir=data_dir) as broker,
         TransactionalClient(broker.bootstrap_servers) as client,
         ThreadPoolExecutor(1) as pool,
     ):

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 
 from fauxka.broker.network.connection_turns import TURN_CONNECTIONS_MAX, ConnectionTurns
 from fauxka.broker.network.transport_writer import BYTES_AT_ONCE_MAX, PIECE_BYTES_MAX, TransportWriter
 
+from .kept_transport import KeptTransport
+
 PIECES_AT_ONCE = BYTES_AT_ONCE_MAX // PIECE_BYTES_MAX
 LARGE = bytes(range(256)) * (3 * BYTES_AT_ONCE_MAX // 256) + b"end"
 
 
-class KeptTransport(asyncio.Transport):
-    """A transport that records what is written to it, and calls full in the write with which it becomes full."""
+class FillingTransport(KeptTransport):
+    """Keeps what is written to it at once, and calls full in the write with which it becomes full."""
 
     def __init__(self, full_after: int = 1 << 40) -> None:
         super().__init__()
         self.pieces: list[bytes] = []
-        self.is_closed = False
         self.full_after = full_after
         self.full: Callable[[], None] = lambda: None
-
-    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        pass
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.writelines([data])
@@ -33,12 +30,6 @@ class KeptTransport(asyncio.Transport):
         if len(self.pieces) == self.full_after:
             self.full()
 
-    def close(self) -> None:
-        self.is_closed = True
-
-    def is_closing(self) -> bool:
-        return self.is_closed
-
 
 class WriterScene:
     """A writer, its transport, and the turns of the event loop."""
@@ -46,7 +37,7 @@ class WriterScene:
     def __init__(self, full_after: int = 1 << 40) -> None:
         self.scheduled: list[Callable[[], None]] = []
         self.turns = ConnectionTurns(self.scheduled.append)
-        self.transport = KeptTransport(full_after)
+        self.transport = FillingTransport(full_after)
         self.resumed = 0
         self.writer = TransportWriter(self.transport, self.turns, self._count_resumed)
         self.transport.full = self.writer.transport_full

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fauxka.broker.replica.partition import Partition
+from fauxka.broker.replica.fetch_reader import FetchReader
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.fetch import FetchResponse
 from fauxka.testing import Broker
@@ -62,10 +62,10 @@ def test_fetch_whose_read_fails_gets_an_error_and_the_producer_its_offset(
     consumer.send_fetch(max_wait_ms=LONG_MS)
     wait_begins(broker)
 
-    def fail(_partition: Partition, _epoch: int) -> None:
+    def fail(*_args: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(Partition, "check_leader_epoch", fail)
+    monkeypatch.setattr(FetchReader, "_read_log", fail)
     produced = producer.produce(0)
     fetched = consumer.receive(FetchResponse)
     monkeypatch.undo()

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from ..reference.kafka_process import SCRIPT
+from ..reference.kafka_process import SCRIPT, reference_jars
 from .client import STEP_SECONDS_MAX, eventually, unique_name
 from .client_contract import batches_of
 from .console_tools import CONFIGS, GROUPS, OFFSETS, PRODUCER, TOPICS, ConsoleTools, by_partition, number_of
@@ -25,6 +25,8 @@ def topic(tool_topic: str) -> str:
 
 def test_a_tool_of_its_own_process_asks_for_the_versions_the_broker_speaks(bootstrap: str) -> None:
     tool = "org.apache.kafka.tools.BrokerApiVersionsCommand"
+    # On a new machine, a download that may take longer than a step.
+    reference_jars()
 
     finished = subprocess.run(
         [str(SCRIPT), "tool", tool, "--bootstrap-server", bootstrap],

@@ -6,7 +6,7 @@ import pytest
 from testcontainers.core.config import ConnectionMode, testcontainers_config
 
 from ..image.built_image import is_root, storage_folder
-from .engine import Engine, running_engine
+from .engine import UNEXPOSED, Engine, build_unexposed_image, running_engine
 
 
 @pytest.fixture(scope="session")
@@ -15,6 +15,13 @@ def engine() -> Iterator[Engine]:
         pytest.skip("needs root, for a container engine")
     with storage_folder("engine") as folder, running_engine(folder) as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def unexposed_image(engine: Engine) -> str:
+    """The name of the image without EXPOSE."""
+    build_unexposed_image(engine)
+    return UNEXPOSED
 
 
 @pytest.fixture

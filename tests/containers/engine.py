@@ -137,7 +137,7 @@ def running_engine(folder: Path) -> Generator[Engine, None, None]:
     }
     engine = Engine(folder, environment)
     make_base_image(("buildah", *storage(folder)))
-    build_images(engine)
+    build_image(engine)
     with (folder / "engine.log").open("w") as log:
         service = subprocess.Popen(
             ["podman", *storage(folder), "system", "service", "--time=0", f"unix://{socket}"],
@@ -154,14 +154,18 @@ def running_engine(folder: Path) -> Generator[Engine, None, None]:
         service.wait()
 
 
-def build_images(engine: Engine) -> None:
-    """Build the image, and the one without EXPOSE."""
+def build_image(engine: Engine) -> None:
+    """Build the image, and give it all of its names."""
     engine.build(ROOT, "--tag", IMAGE)
+    engine.step("tag", IMAGE, "localhost/fauxka:0.1.0", "localhost/fauxka:latest", COMPOSED, *KAFKA_IMAGES)
+
+
+def build_unexposed_image(engine: Engine) -> None:
+    """Build the image without EXPOSE."""
     dockerfile = engine.folder / "Dockerfile"
     lines = (ROOT / "Dockerfile").read_text().splitlines(keepends=True)
     dockerfile.write_text("".join(line for line in lines if not line.startswith("EXPOSE")))
     engine.build(ROOT, "--file", str(dockerfile), "--tag", UNEXPOSED)
-    engine.step("tag", IMAGE, "localhost/fauxka:0.1.0", "localhost/fauxka:latest", COMPOSED, *KAFKA_IMAGES)
 
 
 @contextmanager

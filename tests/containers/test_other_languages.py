@@ -9,7 +9,7 @@ import pytest
 
 from ..image.built_image import ROOT
 from ..projects import run_in_project
-from .engine import IMAGE, UNEXPOSED, Engine, images_named
+from .engine import IMAGE, Engine, images_named
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1800)]
 
@@ -60,12 +60,12 @@ def test_container_of_the_client_for_go(engine: Engine) -> None:
     [(PROJECTS / "node", "test"), (EXAMPLES / "node", "test"), (CLIENTS / "typescript", "test:container")],
     ids=["module", "example", "client"],
 )
-def test_node(engine: Engine, tmp_path: Path, folder: Path, script: str) -> None:
+def test_node(engine: Engine, unexposed_image: str, tmp_path: Path, folder: Path, script: str) -> None:
     project = copied(folder, tmp_path)
     run(engine, project, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
 
-    with images_named(engine, UNEXPOSED):
-        output = run(engine, project, "npm", "run", script, image=UNEXPOSED)
+    with images_named(engine, unexposed_image):
+        output = run(engine, project, "npm", "run", script, image=unexposed_image)
 
     assert "# fail 0" in output
     assert "# pass 0" not in output

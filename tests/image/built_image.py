@@ -8,6 +8,7 @@ the image's user and environment.
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,10 @@ DEBIAN = "bookworm"
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 # Certificates that this machine trusts beyond Debian's.
 OWN_CERTIFICATES = Path("/usr/local/share/ca-certificates")
+
+# dpkg waits for the disk after each file. The images of a run take 2 GB.
+IN_MEMORY = Path("/dev/shm")
+STORAGE_BYTES_MAX = 4 * 1024**3
 
 # debootstrap and the build download some 100 MB.
 STEP_SECONDS_MAX = 600
@@ -94,13 +99,22 @@ class Running:
 
 @contextmanager
 def storage_folder(name: str) -> Generator[Path, None, None]:
-    """Return a folder for images for the length of the block.
+    """Return a folder for images for the length of the block. It is in memory if there is enough.
 
     Its path is shorter than 50 characters, since podman takes no longer one.
     """
+    place = IN_MEMORY if has_memory(STORAGE_BYTES_MAX) else None
     # Not one of pytest's, which keeps those of three runs.
-    with tempfile.TemporaryDirectory(prefix=name, ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=name, dir=place, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
+
+
+def has_memory(size: int) -> bool:
+    """Whether a file system in memory, and memory itself, has that many bytes left."""
+    if not IN_MEMORY.is_dir() or shutil.disk_usage(IN_MEMORY).free < size:
+        return False
+    available = re.search(r"^MemAvailable: *(\d+) kB$", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return available is not None and int(available[1]) * 1024 > 2 * size
 
 
 @contextmanager
@@ -142,7 +156,8 @@ def make_base_image(buildah: Sequence[str]) -> None:
     # file, Java's package each certificate.
     for certificate in OWN_CERTIFICATES.glob("*.crt"):
         shutil.copy(certificate, base / OWN_CERTIFICATES.relative_to("/"))
-    step("chroot", str(base), "update-ca-certificates")
+    # The folder of TMPDIR is not in it.
+    step("env", "--unset=TMPDIR", "chroot", str(base), "update-ca-certificates")
     shutil.copy(CERTIFICATES, base / CERTIFICATES.relative_to("/"))
     # What was downloaded is of no more use, and would be in each layer's copy.
     for downloads in ("var/cache/apt/archives", "var/lib/apt/lists"):

@@ -30,7 +30,7 @@ from fauxka.protocol.messages.produce import (
 )
 from fauxka.storage.partition_log import PartitionLog
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..wire.frames import framed, header
 
 # Generous: what has to come comes within a millisecond.
@@ -139,7 +139,7 @@ class InterceptionScene:
     """One node with a topic of two partitions."""
 
     def __init__(self) -> None:
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.cluster = Cluster(BrokerConfig.from_entries({"fauxka.busy.poll.us": "0"}), clock=self.clock)
         self.topic = self.cluster.controller.create_topic(TOPIC, 2)
         self.fault_injection = FaultInjection(self.cluster, [[ListenerConfig(port=0)]])

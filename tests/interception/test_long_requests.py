@@ -13,7 +13,7 @@ from fauxka.broker.dispatch import fault_injector
 from fauxka.broker.requests.encoded_response import encode_response
 from fauxka.broker.requests.request_context import RequestContext
 from fauxka.broker.runtime import long_work
-from fauxka.broker.runtime.deferred import Buffers
+from fauxka.broker.runtime.buffers import Buffers
 from fauxka.faults.actions import Action, Close, Crash, Delay, Drop, Error, Hold, Observe
 from fauxka.faults.journal.journal_entries import read_entries
 from fauxka.faults.rules.armed_rule import ArmedRule

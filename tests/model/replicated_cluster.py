@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -13,12 +13,14 @@ from fauxka.broker.membership import Membership
 from fauxka.broker.metadata.features import ELR_VERSION
 from fauxka.broker.metadata.metadata_image import PartitionRegistration
 from fauxka.broker.node import Node
-from fauxka.broker.replica.partition import Partition, UnsafeAppend
+from fauxka.broker.replica.partition import Partition
 from fauxka.broker.replica.replica_manager import ReplicaManager
+from fauxka.broker.replica.unsafe_append import UnsafeAppend
 from fauxka.protocol.error_codes import ErrorCode
+from fauxka.storage.file_systems.file_system import FileSystem
 from fauxka.storage.partition_log import PartitionLog
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..storage.logs import batches_in
 from .cluster_model import Entry, LogModel
 
@@ -33,11 +35,20 @@ Result = TypeVar("Result")
 class ReplicatedCluster:
     """The cluster. truncations: node id, first removed offset and log end before. results: by the key of the write."""
 
-    def __init__(self, replicas: Sequence[int], min_isr: int, *, has_elr: bool, is_unclean_enabled: bool) -> None:
-        self.clock = ManualClock()
+    def __init__(
+        self,
+        replicas: Sequence[int],
+        min_isr: int,
+        *,
+        has_elr: bool,
+        is_unclean_enabled: bool,
+        make_files: Callable[[], FileSystem] | None = None,
+    ) -> None:
+        """make_files: creates the files of the second and of the third node; in memory by default."""
+        self.clock = manual_clock()
         self.cluster = Cluster(BrokerConfig.from_entries({}), clock=self.clock)
-        self.cluster.add_node()
-        self.cluster.add_node()
+        for _ in range(2):
+            self.cluster.add_node(file_system=None if make_files is None else make_files())
         self.cluster.image.features.updated[ELR_VERSION] = int(has_elr)
         self.truncations: list[tuple[int, int, int]] = []
         self.results: dict[int, list[str]] = {}

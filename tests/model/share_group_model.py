@@ -37,7 +37,7 @@ from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
 from ..finished_steps import finished
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from .recorded_broker import FakeConnection
 
 GROUP, TOPIC = "couriers", "orders"
@@ -77,7 +77,7 @@ class ShareGroupModel:
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.recorder = ConsumptionRecorder(lambda _: TOPIC)
         self.records: dict[int, Record] = {}
         self.log_start = self.log_end = self.request_id = 0

@@ -44,7 +44,7 @@ class Replication(RuleBasedStateMachine):
     )
     def begin(self, replicas: list[int], min_isr: int, has_elr: bool, is_unclean_enabled: bool) -> None:
         kinds = {"has_elr": has_elr, "is_unclean_enabled": is_unclean_enabled}
-        self.real = ReplicatedCluster(replicas, min_isr, **kinds)
+        self.real = ReplicatedCluster(replicas, min_isr, has_elr=has_elr, is_unclean_enabled=is_unclean_enabled)
         self.model = ClusterModel(tuple(replicas), min_isr, **kinds, now_ms=self.real.clock.now_ms())
         self.value = 0
         self.was_killed: dict[int, bool] = {}

@@ -24,7 +24,7 @@ from fauxka.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRe
 from fauxka.protocol.messages.sync_group import SyncGroupRequest
 
 from ..broker.coordinators.group_harness import GROUP, Connection, join_response
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..run_counts import examples
 
 SECOND_MS, DAY_MS = 1000, 24 * 3_600_000
@@ -181,7 +181,7 @@ class Run:
     """A coordinator with the members of one type, and their model."""
 
     def __init__(self, make: Callable[[GroupCoordinator], Members]) -> None:
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         cluster = Cluster(BrokerConfig.from_entries({"group.initial.rebalance.delay.ms": "0"}), clock=self.clock)
         self.members = make(cluster.node.coordinators.groups)
         self.model = Model()

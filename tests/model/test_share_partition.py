@@ -25,7 +25,7 @@ from fauxka.faults.consumption.events import ShareChange
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.stored_records.share_state_records import ShareKey, StateBatch
 
-from ..manual_clock import ManualClock
+from ..manual_clock import manual_clock
 from ..run_counts import examples
 from .share_partition_model import ACQUIRED, ShareModel
 
@@ -41,7 +41,7 @@ class Sharing(RuleBasedStateMachine):
     @initialize(updates=st.sampled_from([0, 2, 500]), deliveries_max=st.sampled_from([2, 3, 5]))
     def begin(self, updates: int, deliveries_max: int) -> None:
         self.limits = ShareLimits(deliveries_max, LOCK_MS, 1000)
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.reported: list[ShareChange] = []
         config = {"share.coordinator.snapshot.update.records.per.snapshot": str(updates)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fauxka.storage.file_systems.memory_file_system import MemoryFile
+from fauxka.storage.file_systems.memory_file import MemoryFile
 
 FILES = 3
 # Blocks have 4 KiB first.

@@ -19,8 +19,9 @@ SHOWN_MS_MAX = 30_000
 REFUSED = ("status of 400", "status of 404", "status of 409")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    # It has an event loop until the end, and tests of coroutines cannot run beside it: the next file may have some.
     with sync_playwright() as playwright:
         expect.set_options(timeout=SHOWN_MS_MAX)
         # Tests run as root in containers, where the browser's own sandbox cannot start.

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fauxka.protocol.batches import compression
+from fauxka.protocol.batches.lz4_frame import xxh32_of_few
 from fauxka.protocol.batches.message_sets import (
     CorruptMessageSet,
     InvalidMessageSet,
@@ -16,7 +17,6 @@ from fauxka.protocol.batches.message_sets import (
     batch_of,
     fetched_message_set,
     message_set_of,
-    xxh32_of_few,
 )
 from fauxka.protocol.batches.record_batch import Compression, parse_header
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch, decode_batch

@@ -6,7 +6,7 @@ import pytest
 from crc32c import crc32c
 
 from fauxka.protocol.batches import record_batch
-from fauxka.protocol.batches.record_batch import HEADER_SIZE, BatchHeader, TimestampType
+from fauxka.protocol.batches.record_batch import HEADER_SIZE, HeaderFields, TimestampType
 from fauxka.protocol.sequences import decrement_sequence, increment_sequence
 
 from .batch_bytes import NOW_MS, batch, record
@@ -21,7 +21,7 @@ REAL = bytes.fromhex(
 def test_header_of_a_real_batch_is_read_field_by_field() -> None:
     header = record_batch.parse_header(REAL)
 
-    assert header == BatchHeader(
+    assert header.fields() == HeaderFields(
         base_offset=0,
         length=73,
         partition_leader_epoch=0,
@@ -52,7 +52,7 @@ def test_crc_matches_a_real_batch_and_not_a_changed_one() -> None:
 
 
 def test_sealed_header_has_the_real_bytes() -> None:
-    header = record_batch.parse_header(REAL)._replace(length=0, crc=0)
+    header = record_batch.parse_header(REAL).replaced(length=0, crc=0)
 
     assert record_batch.sealed_header(header, REAL[HEADER_SIZE:]) == REAL[:HEADER_SIZE]
 

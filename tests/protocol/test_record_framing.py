@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from fauxka.protocol import produced_records
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
-from fauxka.protocol.produced_records import RequestRefused, TransactionalProducer, check_produced_records
+from fauxka.protocol.produced_records import TransactionalProducer, check_produced_records
+from fauxka.protocol.request_refused import RequestRefused
 
 from ..run_counts import examples
 from .batch_bytes import batch

@@ -19,7 +19,7 @@ def check_loaded(log: PartitionLog, expected: Expected) -> None:
     epochs = log.leader_epochs.entries()
     assert epochs == expected.leader_epochs, f"leader epochs {epochs}, not {expected.leader_epochs}"
     known = {
-        entry.producer_id: (entry.producer_epoch, tuple(tuple(batch[:4]) for batch in entry.batches))
+        entry.producer_id: (entry.producer_epoch, tuple(batch.fields()[:4] for batch in entry.batches))
         for entry in log.producers.active_producers()
     }
     wanted = {producer_id: (producer.epoch, producer.batches) for producer_id, producer in expected.producers.items()}

@@ -13,13 +13,15 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("fauxka.protocol", "fauxka.storage")
+PARTS = ("fauxka.broker", "fauxka.faults", "fauxka.protocol", "fauxka.storage")
 COMPILED = [
     name.replace("/", ".")
     for name in re.findall(r'^    "src/(fauxka/.*)\.py",$', (ROOT / "setup.py").read_text(), re.MULTILINE)
 ]
-# Modules that use the compiled ones, and whose classes the cases need.
+# Modules that use the compiled ones, whose classes the cases need, or that load on first use: later, the module of this
+# process would be found, whose exceptions are other classes.
 USED = (
+    "fauxka.protocol.batches.cramjam_codecs",
     "fauxka.protocol.batches.record_batch",
     "fauxka.storage.log_config",
     "fauxka.storage.log_loader",
@@ -40,7 +42,7 @@ class Modules:
         return self._modules[f"fauxka.{name}"]
 
 
-class _SourceFinder:
+class SourceFinder:
     """Finds the sources of the compiled modules."""
 
     @staticmethod
@@ -57,17 +59,17 @@ def imported_modules() -> Modules:
 
 
 def plain_modules() -> Modules:
-    """Import all of protocol and storage again, from sources, and leave the modules of this process as they were."""
+    """Import the parts again, from sources, and leave the modules of this process as they were."""
     import_module("fauxka")
     before = {name: module for name, module in sys.modules.items() if name.startswith(PARTS)}
     parents = {name: getattr(sys.modules["fauxka"], name.rpartition(".")[2]) for name in PARTS if name in before}
     for name in before:
         del sys.modules[name]
-    sys.meta_path.insert(0, _SourceFinder)
+    sys.meta_path.insert(0, SourceFinder)
     try:
         return Modules({name: import_module(name) for name in (*COMPILED, *USED)})
     finally:
-        sys.meta_path.remove(_SourceFinder)
+        sys.meta_path.remove(SourceFinder)
         for name in [name for name in sys.modules if name.startswith(PARTS)]:
             del sys.modules[name]
         sys.modules.update(before)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fauxka.storage.file_systems.memory_file_system import MemoryFile, MemoryFileSystem
+from fauxka.storage.file_systems.memory_file import MemoryFile
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 
 from ..run_counts import examples
 

@@ -110,7 +110,7 @@ def written_again(batch: WholeBatch) -> bytes:
     assert records == real_records[position:]
     # The output of a codec is not compared: one batch uses gzip.
     payload = data[HEADER_SIZE:] if header.attributes & COMPRESSION_MASK else records
-    return sealed_header(header._replace(length=0, crc=0), payload) + payload
+    return sealed_header(header.replaced(length=0, crc=0), payload) + payload
 
 
 @pytest.mark.parametrize("path", [*kafka_files("*.log"), "bootstrap.checkpoint"])

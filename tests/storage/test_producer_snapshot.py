@@ -32,8 +32,8 @@ def test_snapshot_without_producers_is_that_of_a_real_kafka() -> None:
 
 def test_snapshot_of_a_real_kafka_is_decoded() -> None:
     assert decode_snapshot(kafka_bytes(FOUR_PRODUCERS)) == [
-        ProducerStateEntry(0, 2, (), 0x1A1FCC47EBE, coordinator_epoch=0),
-        ProducerStateEntry(1, 0, (CachedBatch(0, 0, 9, 9, 0x1A1FCC47B28),), 0x1A1FCC47B28, current_txn_first_offset=9),
+        ProducerStateEntry(0, 2, (), 0x1A1FCC47EBE, (0, None)),
+        ProducerStateEntry(1, 0, (CachedBatch(0, 0, 9, 9, 0x1A1FCC47B28),), 0x1A1FCC47B28, (-1, 9)),
         ProducerStateEntry(1000, 0, (CachedBatch(3, 4, 10, 11, 0x1A1FCC47B32),), 0x1A1FCC47B32),
         ProducerStateEntry(1001, 3, (CachedBatch(2, 2, 14, 14, 0x1A1FCC64FD5),), 0x1A1FCC64FD5),
     ]
@@ -48,7 +48,7 @@ def test_of_several_batches_only_the_newest_is_kept() -> None:
 
 
 def test_newest_batch_gets_the_timestamp_of_a_later_marker() -> None:
-    before = ProducerStateEntry(7, 3, (CachedBatch(5, 6, 20, 21, 100),), last_timestamp=200, coordinator_epoch=4)
+    before = ProducerStateEntry(7, 3, (CachedBatch(5, 6, 20, 21, 100),), 200, (4, None))
 
     (entry,) = decode_snapshot(encode_snapshot([before]))
 
@@ -77,8 +77,7 @@ def entries(draw: st.DrawFn) -> ProducerStateEntry:
         draw(st.integers(-1, 2**15 - 1)),
         batches,
         timestamp,
-        draw(st.integers(-1, 2**31 - 1)),
-        draw(st.none() | st.integers(0, 2**63 - 1)),
+        (draw(st.integers(-1, 2**31 - 1)), draw(st.none() | st.integers(0, 2**63 - 1))),
     )
 
 

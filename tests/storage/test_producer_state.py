@@ -209,7 +209,7 @@ def test_plain_batch_in_an_open_transaction_is_refused_and_the_last_stable_offse
 
 def test_entry_without_batches_expects_sequence_zero() -> None:
     log = new_log()
-    log.producers.commit(ProducerStateEntry(7, 3, last_timestamp=NOW_MS, coordinator_epoch=0))
+    log.producers.commit(ProducerStateEntry(7, 3, last_timestamp=NOW_MS, transaction=(0, None)))
 
     assert refusal(log, 1, producer_epoch=3).code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert produce(log, 0, producer_epoch=3).base_offset == 0
@@ -221,7 +221,7 @@ def test_entry_without_batches_expects_sequence_zero() -> None:
 @pytest.mark.parametrize(("version", "code"), [("2.0", 45), ("2.1", 59), ("2.4", 59), ("2.5", 45)])
 def test_sequence_after_a_lone_marker_is_refused_with_the_versions_error(version: str, code: int) -> None:
     log = new_log(version=version)
-    log.producers.commit(ProducerStateEntry(7, 0, last_timestamp=NOW_MS, coordinator_epoch=0))
+    log.producers.commit(ProducerStateEntry(7, 0, last_timestamp=NOW_MS, transaction=(0, None)))
 
     assert refusal(log, 4).code == code
 
@@ -257,7 +257,7 @@ def test_producer_without_timestamps_expires_at_the_next_check() -> None:
 
 def test_producer_with_an_open_transaction_never_expires() -> None:
     producers = ProducerStateManager(DAY_MS)
-    producers.commit(ProducerStateEntry(7, 0, last_timestamp=0, current_txn_first_offset=4))
+    producers.commit(ProducerStateEntry(7, 0, last_timestamp=0, transaction=(-1, 4)))
 
     assert producers.remove_expired(10 * DAY_MS) == 0
     assert producers.first_unstable_offset == 4
@@ -265,7 +265,7 @@ def test_producer_with_an_open_transaction_never_expires() -> None:
 
 def test_producer_whose_transaction_ended_expires_like_any_other() -> None:
     producers = ProducerStateManager(DAY_MS)
-    producers.commit(ProducerStateEntry(7, 0, last_timestamp=0, current_txn_first_offset=4))
+    producers.commit(ProducerStateEntry(7, 0, last_timestamp=0, transaction=(-1, 4)))
 
     producers.commit(ProducerStateEntry(7, 0, last_timestamp=0))
 
@@ -350,7 +350,7 @@ def test_eviction_at_the_greatest_sequence_expects_zero() -> None:
 
 def test_forgotten_producer_does_not_hold_back_the_last_stable_offset() -> None:
     producers = ProducerStateManager(DAY_MS)
-    producers.commit(ProducerStateEntry(7, 0, (), NOW_MS, current_txn_first_offset=3))
+    producers.commit(ProducerStateEntry(7, 0, (), NOW_MS, (-1, 3)))
 
     producers.remove(7)
 

@@ -23,7 +23,7 @@ from ....protocol.produce_codec import (
     ProduceRequest,
     ProduceResults,
 )
-from ....protocol.produced_records import RequestRefused
+from ....protocol.request_refused import RequestRefused
 from ....storage.append_refused import AppendRefused
 from ....storage.append_result import AppendResult
 from ....storage.log_validator import LongValidation
@@ -31,6 +31,7 @@ from ... import requests
 from ...coordinators.transaction.transaction_check import partitions_flushed
 from ...metadata.metadata_image import TopicImage, is_internal_topic
 from ...replica.partition import Partition
+from ...replica.unsafe_append import find_unsafe
 from ...requests import routed_produce
 from ...requests.advertised_endpoint import find_leader_after
 from ...requests.permissions import permits
@@ -274,7 +275,7 @@ async def _append_all(context: RequestContext, request: ProduceRequest, accepted
         try:
             result = await _append_one(context, request, accepted, partition, records)
             fill_in(context, partition, response, result)
-            waiting = partition.find_unsafe(result.last_offset + 1, acks_all=request.acks == ACKS_ALL)
+            waiting = find_unsafe(partition, result.last_offset + 1, acks_all=request.acks == ACKS_ALL)
             if waiting is not None:
                 unsafe.append((response, waiting))
         except AppendRefused as error:

@@ -20,7 +20,7 @@ from ....protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ....storage.coordinator_batch import TransactionMarker
-from ...replica.partition import UnsafeAppend
+from ...replica.unsafe_append import UnsafeAppend, find_unsafe
 from ...requests.request_context import NodeServices, RequestContext
 from ...runtime.deferred import Deferred
 from ...runtime.long_work import in_turn, step
@@ -71,7 +71,7 @@ def _write_one(
     except KafkaError as error:
         result.error_code = error.code
         return result
-    waiting = partition.find_unsafe(appended.last_offset + 1)
+    waiting = find_unsafe(partition, appended.last_offset + 1)
     if waiting is not None:
         unsafe.append((result, waiting))
     return result

@@ -24,7 +24,7 @@ from fauxka.protocol.messages.sync_group import SyncGroupRequest, SyncGroupReque
 from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.storage.coordinator_batch import TransactionMarker
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 GROUP = "group"
 SESSION_TIMEOUT_MS = 10_000
@@ -68,7 +68,7 @@ class GroupHarness:
     """A group coordinator with one group, on a manual clock. Members are named by their client id."""
 
     def __init__(self, settings: GroupSettings | None = None, config: Mapping[str, str] | None = None) -> None:
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.cluster = Cluster(BrokerConfig.from_entries(config or {}), clock=self.clock)
         self.log = BreakableLog.of_cluster(self.cluster)
         # The settings of the next coordinator that crash creates.

@@ -17,18 +17,19 @@ from fauxka.protocol.batches.record_batch import parse_header
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
 from fauxka.storage.file_systems.os_file_system import OsFileSystem
+from fauxka.storage.log_flush import FlushState
 from fauxka.storage.log_loader import LoadState, LogLocation
 from fauxka.storage.partition_log import PartitionLog
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 NOW_MS = 1_700_000_000_000
 PARTITIONS = 50
 
 
 def cluster_with(config: dict[str, str] | None = None) -> Cluster:
-    return Cluster(BrokerConfig.from_entries(config or {}), clock=ManualClock(NOW_MS), file_system=MemoryFileSystem())
+    return Cluster(BrokerConfig.from_entries(config or {}), clock=manual_clock(NOW_MS), file_system=MemoryFileSystem())
 
 
 def replayed(log: CoordinatorLog) -> list[tuple[int, bytes | None, bytes | None]]:
@@ -76,9 +77,7 @@ def test_a_log_larger_than_one_read_is_replayed_completely() -> None:
     assert [value for _, _, value in replayed(log)] == values
 
 
-def test_records_after_a_damaged_segment_are_replayed(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_records_after_a_damaged_segment_are_replayed(caplog: pytest.LogCaptureFixture) -> None:
     cluster = cluster_with()
     log = cluster.node.coordinators.coordinator_log(CoordinatorType.GROUP)
     log.append("g", [CoordinatorRecord(b"k", b"0")])
@@ -93,7 +92,7 @@ def test_records_after_a_damaged_segment_are_replayed(
     location = LogLocation(files, "__consumer_offsets", partition.index, EmulatedVersion.latest())
     state = LoadState(is_clean=True, recovery_point=5)
     loaded = PartitionLog(location, partition.log.config, now_ms=NOW_MS, state=state)
-    monkeypatch.setattr(partition, "_log", loaded)
+    partition.set_log(loaded)
 
     values = [value for _, _, value in replayed(log)]
 
@@ -178,12 +177,10 @@ def test_the_response_is_completed_when_the_records_are_flushed(tmp_path: Path) 
 
 
 def test_a_failed_flush_gives_the_error_of_a_failed_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def spoil(cluster: Cluster) -> None:
-        log = cluster.node.replicas.partition_of("__consumer_offsets", 0).log
-
-        def refuse() -> None:
+    def spoil(_cluster: Cluster) -> None:
+        def refuse(*_args: object) -> None:
             raise OSError("no more disk")
 
-        monkeypatch.setattr(log, "begin_flush", refuse)
+        monkeypatch.setattr(FlushState, "begin", refuse)
 
     assert append_durably(tmp_path, spoil) is ErrorCode.NOT_COORDINATOR

@@ -17,7 +17,7 @@ from fauxka.broker.coordinators.internal_topics import is_share_key, partition_i
 from fauxka.broker.coordinators.java_hash_tables import java_hash_order
 from fauxka.broker.coordinators.java_strings import java_string_hash, java_string_length
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 from .group_harness import SUBSCRIPTION
 
 
@@ -116,7 +116,7 @@ def test_keys_of_share_groups_have_three_parts(key: str, expected: bool) -> None
 
 
 def test_a_timer_that_is_scheduled_again_runs_once_at_the_later_time() -> None:
-    clock = ManualClock()
+    clock = manual_clock()
     timers = GroupTimers(clock)
     started_ms = clock.now_ms()
     ran_at_ms: list[int] = []
@@ -131,7 +131,7 @@ def test_a_timer_that_is_scheduled_again_runs_once_at_the_later_time() -> None:
 
 
 def test_cancelled_timers_do_not_run() -> None:
-    clock = ManualClock()
+    clock = manual_clock()
     timers = GroupTimers(clock)
     ran: list[str] = []
     timers.schedule("x", 10, lambda: ran.append("x"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 from fauxka.broker.cluster import Cluster
 from fauxka.broker.config.broker_config import BrokerConfig
@@ -22,9 +21,11 @@ from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.error_codes import KafkaError
 from fauxka.protocol.produced_records import TransactionalProducer
 from fauxka.protocol.stored_records.transaction_log_records import TransactionLogValue, decode_key
-from fauxka.storage.file_systems.file_system import FileSystem
+from fauxka.storage.file_systems.file_system import File, FileSystem
+from fauxka.storage.file_systems.memory_file_system import MemoryFileSystem
+from fauxka.storage.log_files import LOG_SUFFIX, TRANSACTION_INDEX_SUFFIX
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 NOW_MS = 1_700_000_000_000
 TOPIC = "t"
@@ -39,16 +40,52 @@ class NodeCrashed(BaseException):
     """The node crashed before this append."""
 
 
+class CrashingFile:
+    """A file of a CrashingFileSystem."""
+
+    def __init__(self, files: CrashingFileSystem, path: str, inner: File) -> None:
+        self._files = files
+        self._path = path
+        self._inner = inner
+
+    def append(self, head: bytes, body: memoryview | bytes) -> int:
+        self._files.before_append(self._path)
+        return self._inner.append(head, body)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+class CrashingFileSystem(MemoryFileSystem):
+    """Files of a node that crashes before an append to a log. appends_left: before the crash; None without a crash."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.appends_left: int | None = None
+
+    def open(self, path: str) -> Any:
+        return CrashingFile(self, path, super().open(path))
+
+    def before_append(self, path: str) -> None:
+        """Crash if it is time. The transaction index is written to before the marker in the log."""
+        if self.appends_left is None or not path.endswith((LOG_SUFFIX, TRANSACTION_INDEX_SUFFIX)):
+            return
+        if not self.appends_left:
+            raise NodeCrashed
+        self.appends_left -= path.endswith(LOG_SUFFIX)
+
+
 class TransactionScene:
     """One node with __transaction_state and the topic "t" of two partitions. level: transaction.version."""
 
     def __init__(
         self, level: int = NEW, config: Mapping[str, str] | None = None, *, file_system: FileSystem | None = None
     ) -> None:
-        self.clock = ManualClock(NOW_MS)
+        self.clock = manual_clock(NOW_MS)
         entries = {"fauxka.transaction.version": str(level), "transaction.state.log.num.partitions": "2"}
         settings = BrokerConfig.from_entries({**entries, **(config or {})})
-        self.cluster = Cluster(settings, clock=self.clock, file_system=file_system)
+        self._files = CrashingFileSystem()
+        self.cluster = Cluster(settings, clock=self.clock, file_system=file_system or self._files)
         self.cluster.controller.create_topic(TOPIC, 2)
         ensure_internal_topic(self.cluster.controller, CoordinatorType.TRANSACTION)
 
@@ -137,27 +174,14 @@ class TransactionScene:
     @contextmanager
     def dying_before(self, append_number: int) -> Generator[None]:
         """Crash the node before an append of the block, counted from 0, and restart it. This ends the block."""
-        left = append_number
-        with_data, with_marker = Partition.append, Partition.append_coordinated
-
-        def counted(append: Callable[..., Any]) -> Callable[..., Any]:
-            def count(partition: Partition, *arguments: Any) -> Any:
-                nonlocal left
-                if not left:
-                    raise NodeCrashed
-                left -= 1
-                return append(partition, *arguments)
-
-            return count
-
+        self._files.appends_left = append_number
         try:
-            with (
-                patch.object(Partition, "append", counted(with_data)),
-                patch.object(Partition, "append_coordinated", counted(with_marker)),
-            ):
-                yield
+            yield
         except NodeCrashed:
+            self._files.appends_left = None
             self.restart()
+        finally:
+            self._files.appends_left = None
 
 
 def error_of(request: Callable[[], object]) -> str:

@@ -11,6 +11,7 @@ from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -25,7 +26,7 @@ from fauxka.protocol.messages.incremental_alter_configs import (
 )
 
 from ...golden.capture_batches import batch
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 from ..steps import result_of
 
 TOPIC, BROKER = 2, 4
@@ -38,7 +39,7 @@ class AdminScene:
     """A cluster with a manual clock."""
 
     config: dict[str, str] = field(default_factory=dict[str, str])
-    clock: ManualClock = field(default_factory=ManualClock)
+    clock: AdjustableClock = field(default_factory=manual_clock)
 
     def __post_init__(self) -> None:
         self.cluster = Cluster(BrokerConfig.from_entries(self.config), clock=self.clock)

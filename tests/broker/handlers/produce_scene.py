@@ -10,6 +10,7 @@ from fauxka.broker.network.listeners import Listener
 from fauxka.broker.replica.partition import Partition
 from fauxka.broker.requests.connection_info import ConnectionInfo
 from fauxka.broker.requests.request_context import RequestContext
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.protocol.api_keys import APIS, ApiKey
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.messages.produce import (
@@ -22,7 +23,7 @@ from fauxka.protocol.messages.produce import (
 from fauxka.protocol.primitives import Reader, Writer
 from fauxka.storage.producers.emulated_version import EmulatedVersion
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 PRODUCE = 0
 FLEXIBLE_SINCE = 9
@@ -56,7 +57,7 @@ class ProduceScene:
     as_version: str = "4.3"
     partition_count: int = 1
     config: dict[str, str] = field(default_factory=dict[str, str])
-    clock: ManualClock = field(default_factory=ManualClock)
+    clock: AdjustableClock = field(default_factory=manual_clock)
 
     def __post_init__(self) -> None:
         version = EmulatedVersion.parse(self.as_version)
@@ -105,7 +106,7 @@ class ProduceScene:
 
     def forget_last_request(self) -> None:
         """Have the connection and the log know no more what the last request and its batch were like."""
-        self._context.produce_head_bytes = 0
+        self._context.produce_route = None
         log = self.partition.log
         log.config = log.config
 

@@ -16,7 +16,7 @@ from fauxka.broker.runtime.deferred import Deferred
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 SECONDS_MAX = 60.0
 TIMEOUT_MS = 60_000
@@ -25,7 +25,7 @@ COSTLY = "(a?){1000}(a?){1000}a{200}"
 
 def context_of(*transactional_ids: str) -> RequestContext:
     """Return the context of a request to a cluster that has these transactional ids."""
-    cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
+    cluster = Cluster(BrokerConfig.from_entries({}), clock=manual_clock())
     cluster.controller.create_topic("__transaction_state", 1)
     for transactional_id in transactional_ids:
         cluster.node.coordinators.transactions.init_producer(transactional_id, TIMEOUT_MS, None)

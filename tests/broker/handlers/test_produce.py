@@ -1,15 +1,15 @@
 """Produce from frame to frame, with and without a route, by the rules of each version."""
 
 import logging
+from collections.abc import Mapping
+from typing import ClassVar, cast
 
 import pytest
 
-from fauxka.broker.replica.partition import Partition
+from fauxka.broker.replica.replication import Replication
 from fauxka.protocol.error_codes import ErrorCode
 from fauxka.protocol.frames import FrameError
 from fauxka.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from fauxka.storage.append_result import AppendResult
-from fauxka.storage.log_validator import ValidatedBatch
 
 from .produce_scene import ProduceScene, batch
 
@@ -50,31 +50,32 @@ def test_a_gap_is_refused_however_often_the_same_head_was_accepted_before(versio
     assert scene.log_end_offset == 2
 
 
+class CountingReplication:
+    """The replication of a partition, which counts how often a batch with acks=all is judged."""
+
+    followers: ClassVar[Mapping[int, object]] = {}
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def check_min_isr(self) -> None:
+        self.count += 1
+
+    def must_wait(self, end_offset: int) -> bool:
+        return False
+
+
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_refused_batch_is_judged_once_however_often_the_same_head_was_accepted(
-    version: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_batch_is_judged_once_however_often_the_same_head_was_accepted(version: int) -> None:
     scene = ProduceScene()
     for sequence in range(4):
         scene.send(batch(5, 0, sequence), version=version)
-    judged: list[memoryview] = []
-    append = Partition.append
-
-    def count(
-        partition: Partition,
-        records: memoryview,
-        now_ms: int,
-        validated: ValidatedBatch | None = None,
-        ahead_ms: int = 0,
-    ) -> AppendResult:
-        judged.append(records)
-        return append(partition, records, now_ms, validated, ahead_ms)
-
-    monkeypatch.setattr(Partition, "append", count)
+    judged = CountingReplication()
+    scene.partition.replication = cast(Replication, judged)
 
     refused = scene.send(batch(5, 0, 9), version=version)
 
-    assert (refused.error_code, len(judged)) == (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 1)
+    assert (refused.error_code, judged.count) == (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 1)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -4,6 +4,7 @@ from fastcrc.crc32 import iscsi as crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fauxka.broker.requests.routed_produce import COPIED_BYTES_MAX
 from fauxka.protocol.batches.record_batch import ATTRIBUTES_POSITION, HEADER_SIZE
 from fauxka.protocol.batches.records import BatchOptions, Record, build_batch
 from fauxka.protocol.frames import FrameError
@@ -84,3 +85,26 @@ def test_each_byte_around_key_and_value_counts_in_a_batch_whose_crc_is_right() -
 
             assert told(learned, frame) == told(fresh, frame), f"byte {position} is {byte}"
             assert learned.log_end_offset == fresh.log_end_offset
+
+
+def test_requests_about_as_large_as_the_copied_ones_get_the_same_responses_as_without_a_route() -> None:
+    learned, fresh = ProduceScene(), ProduceScene()
+    for sequence in range(LEARNED):
+        assert told(learned, request(batch(sequence, b"", None), 9)) == told(
+            fresh, request(batch(sequence, b"", None), 9)
+        )
+    # Version, correlation id, client id and tagged fields are before the body.
+    header_bytes = 2 + 2 + 4 + 2 + len("scene") + 1
+    sequence, sizes = LEARNED, set[int]()
+    for value_bytes in range(COPIED_BYTES_MAX - 150, COPIED_BYTES_MAX - 90):
+        frame = request(batch(sequence, bytes(value_bytes), None), 9)
+        sizes.add(len(frame) - header_bytes - COPIED_BYTES_MAX)
+        for place in (-3, -2, -1, None):
+            changed = bytearray(frame)
+            if place is not None:
+                changed[place] = 1
+            fresh.forget_last_request()
+            assert told(learned, bytes(changed)) == told(fresh, bytes(changed))
+        sequence += 1
+    assert sizes >= set(range(-4, 5))
+    assert learned.log_end_offset == fresh.log_end_offset == sequence

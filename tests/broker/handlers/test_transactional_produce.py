@@ -20,7 +20,7 @@ from fauxka.protocol.messages.produce import PartitionProduceData, ProduceReques
 from fauxka.protocol.primitives import Writer
 from fauxka.protocol.produced_records import TransactionalProducer
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 from ..steps import result_of
 
 TOPIC, TRANSACTIONAL_ID = "events", "transfers"
@@ -36,7 +36,7 @@ class Scene:
     asked: list[str] = field(default_factory=list[str])
 
     def __post_init__(self) -> None:
-        self.cluster = Cluster(BrokerConfig.from_entries({}), clock=ManualClock())
+        self.cluster = Cluster(BrokerConfig.from_entries({}), clock=manual_clock())
         for name in (TOPIC, "__transaction_state"):
             self.cluster.controller.create_topic(name, 2)
         self._watch("add")

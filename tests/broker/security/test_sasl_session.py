@@ -2,6 +2,7 @@
 
 import pytest
 
+from fauxka.broker.runtime.clock import AdjustableClock
 from fauxka.broker.security.principal import ANONYMOUS, Principal
 from fauxka.broker.security.sasl.exchange import SaslFailed
 from fauxka.broker.security.sasl.mechanisms import Mechanisms
@@ -9,7 +10,7 @@ from fauxka.broker.security.sasl.sasl_session import SaslSession, Stage
 from fauxka.broker.security.sasl.scram import ScramHash
 from fauxka.broker.security.users import Users
 
-from ...manual_clock import ManualClock
+from ...manual_clock import manual_clock
 
 PLAIN = "PLAIN"
 ALICE = b"\0alice\0secret"
@@ -18,8 +19,8 @@ REAUTH_MS = 60_000
 
 
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def clock() -> AdjustableClock:
+    return manual_clock()
 
 
 class NoCredentials:
@@ -32,7 +33,7 @@ class NoCredentials:
         pass
 
 
-def session_on(clock: ManualClock, reauth_ms: int = 0) -> SaslSession:
+def session_on(clock: AdjustableClock, reauth_ms: int = 0) -> SaslSession:
     users = Users({"alice": "secret", "bob": "other"})
     names = [PLAIN, "SCRAM-SHA-256"]
     mechanisms = Mechanisms(names, users, dict.fromkeys(names, reauth_ms))
@@ -44,7 +45,7 @@ def authenticate(session: SaslSession, token: bytes = ALICE, mechanism: str = PL
     session.take_token(token)
 
 
-def test_client_is_the_user_that_it_authenticates_as(clock: ManualClock) -> None:
+def test_client_is_the_user_that_it_authenticates_as(clock: AdjustableClock) -> None:
     session = session_on(clock)
     before = session.principal
 
@@ -69,7 +70,7 @@ def test_client_is_the_user_that_it_authenticates_as(clock: ManualClock) -> None
         (b"\0alice\0secret\0", "Invalid SASL/PLAIN response: expected 3 tokens, got 4"),
     ],
 )
-def test_client_that_fails_is_told_what_kafka_tells_it(clock: ManualClock, token: bytes, message: str) -> None:
+def test_client_that_fails_is_told_what_kafka_tells_it(clock: AdjustableClock, token: bytes, message: str) -> None:
     session = session_on(clock)
 
     with pytest.raises(SaslFailed) as failed:
@@ -80,7 +81,7 @@ def test_client_that_fails_is_told_what_kafka_tells_it(clock: ManualClock, token
     assert (session.stage, session.principal) == (Stage.FAILED, ANONYMOUS)
 
 
-def test_mechanism_that_is_not_enabled_fails(clock: ManualClock) -> None:
+def test_mechanism_that_is_not_enabled_fails(clock: AdjustableClock) -> None:
     session = session_on(clock)
 
     with pytest.raises(SaslFailed, match="Unsupported SASL mechanism GSSAPI"):
@@ -89,7 +90,7 @@ def test_mechanism_that_is_not_enabled_fails(clock: ManualClock) -> None:
     assert session.stage is Stage.FAILED
 
 
-def test_session_ends_after_the_time_for_another_authentication(clock: ManualClock) -> None:
+def test_session_ends_after_the_time_for_another_authentication(clock: AdjustableClock) -> None:
     session = session_on(clock, REAUTH_MS)
     authenticate(session)
     lifetime = session.lifetime_ms
@@ -101,7 +102,7 @@ def test_session_ends_after_the_time_for_another_authentication(clock: ManualClo
     assert (lifetime, at_the_end, session.is_expired) == (REAUTH_MS, False, True)
 
 
-def test_another_authentication_begins_a_new_lifetime(clock: ManualClock) -> None:
+def test_another_authentication_begins_a_new_lifetime(clock: AdjustableClock) -> None:
     session = session_on(clock, REAUTH_MS)
     authenticate(session)
     clock.advance(REAUTH_MS - 1)
@@ -112,14 +113,14 @@ def test_another_authentication_begins_a_new_lifetime(clock: ManualClock) -> Non
     assert (session.lifetime_ms, session.principal) == (REAUTH_MS, Principal("alice"))
 
 
-def test_session_without_a_lifetime_has_no_other_authentication(clock: ManualClock) -> None:
+def test_session_without_a_lifetime_has_no_other_authentication(clock: AdjustableClock) -> None:
     session = session_on(clock)
     authenticate(session)
 
     assert not session.begin_again()
 
 
-def test_another_authentication_begins_at_most_once_a_second(clock: ManualClock) -> None:
+def test_another_authentication_begins_at_most_once_a_second(clock: AdjustableClock) -> None:
     session = session_on(clock, REAUTH_MS)
     authenticate(session)
 
@@ -132,7 +133,7 @@ def test_another_authentication_begins_at_most_once_a_second(clock: ManualClock)
     assert (too_early, session.begin_again()) == (False, True)
 
 
-def test_another_authentication_as_another_user_fails(clock: ManualClock) -> None:
+def test_another_authentication_as_another_user_fails(clock: AdjustableClock) -> None:
     session = session_on(clock, REAUTH_MS)
     authenticate(session)
     session.begin_again()
@@ -143,7 +144,9 @@ def test_another_authentication_as_another_user_fails(clock: ManualClock) -> Non
     assert failed.value.message == "Cannot change principals during re-authentication from User.alice: User.bob"
 
 
-def test_another_authentication_by_another_mechanism_accepts_nothing_after_the_handshake(clock: ManualClock) -> None:
+def test_another_authentication_by_another_mechanism_accepts_nothing_after_the_handshake(
+    clock: AdjustableClock,
+) -> None:
     session = session_on(clock, REAUTH_MS)
     authenticate(session)
     session.begin_again()

@@ -16,7 +16,7 @@ from fauxka.protocol.messages.consumer_group_heartbeat import (
     TopicPartitions,
 )
 
-from ....manual_clock import ManualClock
+from ....manual_clock import manual_clock
 from ..group_harness import BreakableLog
 
 GROUP = "group"
@@ -39,7 +39,7 @@ class ConsumerGroupHarness:
     """One group. Partitions are {topic name: set of partition indexes}."""
 
     def __init__(self, *, assignment_interval_ms: int = 0, **topics: int) -> None:
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         config = {"group.consumer.assignment.interval.ms": str(assignment_interval_ms)}
         self.cluster = Cluster(BrokerConfig.from_entries(config), clock=self.clock)
         self.log = BreakableLog.of_cluster(self.cluster)

@@ -22,7 +22,7 @@ from fauxka.faults.consumption.events import ShareChange
 from fauxka.protocol.error_codes import ErrorCode, KafkaError
 from fauxka.protocol.stored_records.share_state_records import DeliveryState, StateBatch
 
-from ....manual_clock import ManualClock
+from ....manual_clock import manual_clock
 
 LOCK_MS = 1000
 MANY = AcquireLimits(500, 500)
@@ -33,7 +33,7 @@ class Play:
     """A partition whose log has ten records, in batches of five."""
 
     def __init__(self, *, delivery_count_max: int = 3, locks_max: int = 100) -> None:
-        self.clock = ManualClock()
+        self.clock = manual_clock()
         self.limits = ShareLimits(delivery_count_max, LOCK_MS, locks_max)
         self.written: list[Written] = []
         self.reported: list[ShareChange] = []
