@@ -13,7 +13,7 @@ from dataclasses import replace
 from . import load_program
 from .comparison import compare
 from .load_program import Case, Produced
-from .measurement import CPU_US, REQUESTS_PER_S, SMALL, Figures, figure_name
+from .measurement import CPU_US, P50_US, P99_US, REQUESTS_PER_S, SMALL, Figures, figure_name
 from .process_tree import cpu_seconds
 from .targets import KAFKA_NAME, RunningTarget
 
@@ -61,6 +61,9 @@ def _measure(broker: RunningTarget, target_name: str, names: list[str]) -> Figur
             produced, cpu_of_many = _produce(broker, topic, many, produce)
             figures[figure_name(case, REQUESTS_PER_S)] = produced.requests_per_s
             figures[figure_name(case, CPU_US)] = (cpu_of_many - cpu_of_few) / REQUESTS * 1e6
+            if case in TOGETHER:
+                figures[figure_name(case, P50_US)] = produced.p50_us
+                figures[figure_name(case, P99_US)] = produced.p99_us
     return figures
 
 

@@ -66,9 +66,9 @@ def produce(journal: Journal | None) -> None:
     request = Request()
     cached: tuple[CachedBatch, ...] = ()
     for number in range(1000, 1000 + REQUESTS):
-        header = BatchHeader(0, 149, 0, 2, 123456789 + number, 0, 0, number, number, 4000, 0, number, 1)
+        header = BatchHeader((0, 149, 0, 2, 123456789 + number, 0, 0, number, number, 4000, 0, number, 1))
         cached = (*cached[-4:], CachedBatch(number, number, number, number, number))
-        request.batches = [("orders", 0, AppendResult(number, number, -1, 0, False, header, cached))]
+        request.batches = [("orders", 0, AppendResult((number, number), -1, 0, header, cached))]
         if journal is not None:
             journal.handled(request, 230, RESPONDED)
 

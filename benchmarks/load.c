@@ -4,6 +4,8 @@
 //       idempotent Produce v9 on one connection, IN_FLIGHT requests at a time; every request is prepared before the
 //       clock starts; BATCHES is a file of record batches, which are sent in turn; PRODUCERS producers alternate, with
 //       consecutive ids from the one that the broker assigned; so do the partitions of all topics
+//   load bursts HOST PORT TOPIC BATCHES REQUESTS IN_FLIGHT PRODUCERS TOPICS PARTITIONS
+//       the same, but IN_FLIGHT requests are sent by one call, and the next ones when all of them are answered
 //   load together HOST PORT TOPIC BATCHES REQUESTS CONNECTIONS TOPICS PARTITIONS
 //       the same with one producer per connection, which waits for each response before the next request
 //   load sustain HOST PORT TOPIC BATCHES REQUESTS IN_FLIGHT SECONDS
@@ -532,6 +534,24 @@ static void produce(const workload *w)
     print_produced(w, &r, latency, now() - start);
 }
 
+static void produce_bursts(const workload *w)
+{
+    create_topics(w);
+    requests r = prepare_requests(w, init_producer_id());
+    double *latency = malloc(w->requests * sizeof *latency);
+    double start = now();
+    for (int done = 0; done < w->requests;) {
+        int end = done + w->in_flight < w->requests ? done + w->in_flight : w->requests;
+        double sent_at = now();
+        send_all(r.all + r.start[done], r.start[end] - r.start[done]);
+        for (; done < end; done++) {
+            check_produced(answer(), done);
+            latency[done] = now() - sent_at;
+        }
+    }
+    print_produced(w, &r, latency, now() - start);
+}
+
 static void sustain(const workload *w, double seconds)
 {
     create_topics(w);
@@ -677,7 +697,7 @@ static void fetch(const char *topic, int64_t end_offset, double seconds)
     printf("{\"mb_per_s\": %.3f, \"passes\": %d}\n", rates[passes / 2], passes);
 }
 
-static const char USAGE[] = "usage: load produce|together|sustain|fetch HOST PORT TOPIC ...";
+static const char USAGE[] = "usage: load produce|bursts|together|sustain|fetch HOST PORT TOPIC ...";
 
 int main(int count, char **words)
 {
@@ -685,11 +705,12 @@ int main(int count, char **words)
         fail(USAGE);
     prepare_crc();
     connect_to(words[2], atoi(words[3]));
-    if (!strcmp(words[1], "produce") && count == 11) {
+    int is_burst = !strcmp(words[1], "bursts");
+    if ((is_burst || !strcmp(words[1], "produce")) && count == 11) {
         workload w = {words[4],       words[5],       atoi(words[6]), atoi(words[7]),
                       atoi(words[8]), atoi(words[9]), atoi(words[10])};
         read_batches(w.batches_file);
-        produce(&w);
+        (is_burst ? produce_bursts : produce)(&w);
     } else if (!strcmp(words[1], "together") && count == 10) {
         workload w = {words[4], words[5], atoi(words[6]), 1, atoi(words[7]), atoi(words[8]), atoi(words[9])};
         read_batches(w.batches_file);

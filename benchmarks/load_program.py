@@ -77,6 +77,13 @@ def produce(port: int, topic: str, case: Case) -> Produced:
         return Produced(**_run("produce", port, topic, *words))
 
 
+def produce_bursts(port: int, topic: str, case: Case) -> Produced:
+    """Do as produce, but send the requests in flight by one call, and the next ones when all are answered."""
+    with _batches_file(case) as path:
+        words = (path, case.requests, case.in_flight, case.producers, case.topics, case.partitions)
+        return Produced(**_run("bursts", port, topic, *words))
+
+
 def produce_together(port: int, topic: str, case: Case) -> Produced:
     """Produce with one connection per producer and one batch in flight on each. Raises LoadError."""
     with _batches_file(case) as path:

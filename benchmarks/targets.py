@@ -22,7 +22,7 @@ from .load_program import CACHE
 CHECKOUT = Path(__file__).parent.parent
 KFAKE = CHECKOUT / "benchmarks" / "kfake"
 KAFKA = CHECKOUT / "tests" / "reference" / "kafka"
-START_SECONDS_MAX = 60.0
+START_SECONDS_MAX = 180.0
 # A clean shutdown syncs gigabytes of dirty pages.
 STOP_SECONDS_MAX = 120.0
 # Short compared to the fastest cold start, about 100 ms.
