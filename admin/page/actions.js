@@ -1,4 +1,4 @@
-// Actions of the person at the page: calls of the admin API that change the broker.
+// Actions of the person at the page: calls of the admin API that change the broker, one after another in the order of the clicks.
 
 import { copyButtons } from "./copy_panel.js";
 import { notify } from "./notices.js";
@@ -15,6 +15,7 @@ export class Actions {
     this.listeners = new Set();
     // The number of nodes of the broker, for copied tests.
     this.nodes = 1;
+    this.earlier = Promise.resolve();
   }
 
   /** The broker as copied texts name it: `origin`, whether it has a token, and the number of its nodes. */
@@ -25,13 +26,21 @@ export class Actions {
   /**
    * Perform an action and return the body of the response; null if it failed, which is shown.
    * onError: called with the API's error instead of a notice; of a failed connection it has no field. places: of released requests, for copied tests.
+   * canBeHeld: later actions do not wait for this one; a rule may hold its request until one of them releases it.
    * @param {string} label
    * @param {string} method
    * @param {string} path
    * @param {any} [body]
-   * @param {{onError?: ((error: any) => void) | null, places?: any}} [options]
+   * @param {{onError?: ((error: any) => void) | null, places?: any, canBeHeld?: boolean}} [options]
    */
-  async perform(label, method, path, body, { onError = null, places } = {}) {
+  perform(label, method, path, body, { canBeHeld = false, ...options } = {}) {
+    // A browser sends calls of the same time over several connections, so that a second rule could be armed before the first.
+    const performed = this.earlier.then(() => this.performNow(label, method, path, body, options));
+    if (!canBeHeld) this.earlier = performed.catch(() => null);
+    return performed;
+  }
+
+  async performNow(label, method, path, body, { onError = null, places = undefined }) {
     try {
       const result = await this.api.call(method, path, body);
       const action = { label, method, path, body, result, places };

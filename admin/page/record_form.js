@@ -28,7 +28,7 @@ export function appendRecord(actions, path, records) {
         if (result !== null) records.open(result.items[0].partition, result.items[0].offset);
         return result;
       }
-      const result = await actions.perform("Produced a record", "POST", `${path}/produce`, body, { onError });
+      const result = await actions.perform("Produced a record", "POST", `${path}/produce`, body, { onError, canBeHeld: true });
       if (result === null) return null;
       const { partition, outcome, error, base_offset: offset } = result;
       if (outcome === "responded" && error === null) {
