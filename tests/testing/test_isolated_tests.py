@@ -63,9 +63,22 @@ def test_second(fauxka):
     {end}
 """
 
+# Clients that are open can hold the end of their process for a minute: they wait for a broker that rejects them.
+END_AT_ONCE = """
+import os
+
+def pytest_sessionfinish(exitstatus):
+    pytest_sessionfinish.status = int(exitstatus)
+
+def pytest_unconfigure(config):
+    config.get_terminal_writer().flush()
+    os._exit(pytest_sessionfinish.status)
+"""
+
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    pytester.makeconftest(END_AT_ONCE)
     return prepare(pytester, monkeypatch)
 
 
