@@ -102,21 +102,7 @@ class HeaderFields(NamedTuple):
 class BatchHeader(ComparedFields):
     """The fields of a batch header, see HeaderFields. Never changed."""
 
-    __slots__ = (
-        "attributes",
-        "base_offset",
-        "base_sequence",
-        "base_timestamp",
-        "crc",
-        "last_offset_delta",
-        "length",
-        "magic",
-        "max_timestamp",
-        "partition_leader_epoch",
-        "producer_epoch",
-        "producer_id",
-        "records_count",
-    )
+    __slots__ = HeaderFields._fields
 
     def __init__(self, fields: _Fields) -> None:
         """fields: those of HeaderFields."""
@@ -138,21 +124,7 @@ class BatchHeader(ComparedFields):
 
     def fields(self) -> HeaderFields:
         """Return the fields in the order of the bytes."""
-        return HeaderFields(
-            self.base_offset,
-            self.length,
-            self.partition_leader_epoch,
-            self.magic,
-            self.crc,
-            self.attributes,
-            self.last_offset_delta,
-            self.base_timestamp,
-            self.max_timestamp,
-            self.producer_id,
-            self.producer_epoch,
-            self.base_sequence,
-            self.records_count,
-        )
+        return HeaderFields._make(getattr(self, name) for name in HeaderFields._fields)
 
     def replaced(self, **changes: int) -> BatchHeader:
         """Return a header with other values in some fields."""
