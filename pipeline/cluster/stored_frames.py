@@ -12,9 +12,10 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from itertools import chain
 from tempfile import NamedTemporaryFile
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ import pyarrow.parquet as parquet
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
 
 from ..bad_option import BadOption
 from ..decode.arrow_types import arrow
@@ -32,6 +34,8 @@ from ..sessions.worker_process import freeze_imported_objects
 MARKER = "_SUCCESS"
 # Hive's, for a column that is null.
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# Newer releases of pyspark ask for the time zone of timestamps. Older ones take UTC.
+_TIME_ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 _FILE_SCHEMA = "file string"
@@ -60,7 +64,7 @@ def write_parquet(name: str, frame: DataFrame, store: ArrowFiles, folder: str) -
     written = {row["file"] for row in frame.mapInArrow(_write_partition(name, store, folder), _FILE_SCHEMA).collect()}
     if not written:
         # Without a file, no reader knows the columns.
-        written = {_write_file(name, store, _part(folder, 0), to_arrow_schema(frame.schema), ())}
+        written = {_write_file(name, store, _part(folder, 0), _arrow_schema(frame.schema), ())}
     with _store_failures(name):
         for path in sorted(before.keys() - written):
             store.delete(path)
@@ -132,7 +136,7 @@ def read_parquet(
     stored = [name for name in names if name in schema.names]
     added = [name for name in names if name not in schema.names]
     kinds = from_arrow_schema(_with_fields(_selected(schema, stored), {name: folders[name] for name in added}))
-    to = to_arrow_schema(kinds)
+    to = _arrow_schema(kinds)
 
     def read(path: str) -> Iterator[pa.RecordBatch]:
         values = _folder_values(path)
@@ -186,6 +190,11 @@ class _ParquetFile(Protocol):
 
 def _parquet_file(file: pa.NativeFile) -> _ParquetFile:
     return cast(_ParquetFile, parquet.ParquetFile(file))
+
+
+def _arrow_schema(schema: StructType) -> pa.Schema:
+    converted: pa.Schema = to_arrow_schema(schema, **_TIME_ZONE)
+    return converted
 
 
 def _selected(schema: pa.Schema, names: list[str]) -> pa.Schema:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from fauxka.pipeline.checks.audit_job import AuditRequest, audit
 from fauxka.pipeline.checks.sent_ledger import check_sent, read_sent
 from fauxka.pipeline.cluster.spark_session import register
 from fauxka.pipeline.cluster.stored_files import content_files, find_store
-from fauxka.pipeline.cluster.stored_frames import MARKER
+from fauxka.pipeline.cluster.stored_frames import MARKER, read_parquet, write_parquet
 from fauxka.pipeline.dedup.dedup_job import DedupCounts, DedupJob, follow, run_batch, start_stream
 from fauxka.protocol.batches import records
 from fauxka.protocol.batches.records import BatchOptions, Record
@@ -315,6 +316,22 @@ def test_a_batch_keeps_one_copy_and_needs_a_new_folder(bucket: Bucket, session: 
     assert ids(bucket, "batch-once") == list(range(30))
     with pytest.raises(BadOption, match=r"to: s3://logs/batch-once exists already, and --batch needs a new folder"):
         run_batch(session, job)
+
+
+@pytest.mark.parametrize("rows", [[], [(b"one", datetime(2026, 12, 1)), (None, None)]])
+def test_a_frame_with_times_is_read_as_it_was_written(
+    bucket: Bucket, session: SparkSession, rows: list[tuple[bytes | None, datetime | None]]
+) -> None:
+    frame = session.createDataFrame(rows, "key binary, time timestamp").coalesce(1)
+    found = find_store("to", f"s3://{BUCKET}/times-{len(rows)}")
+    assert found is not None
+    store, folder = found
+
+    write_parquet("to", frame, store, folder)
+    read = read_parquet(session, store, [f"{folder}/part-00000.parquet"])
+
+    assert read.schema == frame.schema
+    assert read.collect() == frame.collect()
 
 
 @pytest.mark.parametrize(("path", "store"), [("s3a://b/x", "s3://b/x"), ("hdfs://h/x", None), ("oss://b/x", None)])
