@@ -16,14 +16,13 @@ import pytest
 
 from .package_index import HOST_BEHIND_PROXY, PackageIndex, serving_index
 from .serving_process import Ended, environment
+from .test_packaging import NOT_COPIED, ROOT
 
 pytestmark = [pytest.mark.packaging, pytest.mark.timeout(900)]
 
-ROOT = Path(__file__).resolve().parent.parent
 # Also root cannot create a folder there.
 READ_ONLY_HOME = "/proc/no-home"
 SECONDS_MAX = 240
-NOT_COPIED = (".git", ".venv", "__pycache__", "*.egg-info", "*.so", "build", "dist", ".*_cache", ".hypothesis")
 SECTION = (ROOT / "README.md").read_text().partition("\n## Install\n")[2].partition("\n## ")[0]
 ROWS = {
     str(name): str(cell) for name, cell in re.findall(r"^\| ([a-z][^|]+) \| ([^|]*`[^|]*) \|$", SECTION, re.MULTILINE)

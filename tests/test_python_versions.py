@@ -16,7 +16,7 @@ import pytest
 from tools.release.interpreters import claimed_versions, find_interpreter
 
 from .serving_process import environment, run, serving, stop
-from .test_packaging import NOT_COPIED, ROOT
+from .test_packaging import NOT_BUILT, ROOT
 
 pytestmark = [pytest.mark.python_versions, pytest.mark.timeout(5400)]
 
@@ -39,9 +39,9 @@ def interpreter(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of this checkout without anything installed or compiled."""
+    """A copy of this checkout without anything installed or compiled. Tests of a release need its history."""
     copy = tmp_path / "checkout"
-    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED, ".venv-*"))
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*NOT_BUILT, ".venv-*"))
     return copy
 
 
