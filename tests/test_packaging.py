@@ -25,8 +25,8 @@ NAMED = ROOT / "src" / "fauxka"
 # The parts with another name in the root, where this one would hide the package that it builds on.
 OTHER_NAMES = {"testcontainers.py": "fauxka_container.py"}
 NOT_SHIPPED = {"tests", "tools", "benchmarks", "docs"}
-NOT_BUILT = (".venv", "__pycache__", "*.egg-info", "*.so", "build", "dist", ".*_cache", ".hypothesis")
-NOT_COPIED = (".git", *NOT_BUILT)
+BUILT = (".venv", "__pycache__", "*.egg-info", "*.so", "build", "dist", ".*_cache", ".hypothesis")
+NOT_COPIED = (".git", *BUILT)
 # A build and an installation, both with downloads.
 STEP_SECONDS_MAX = 240
 # pyspark is 450 MB, and a session of it takes its time where much else runs.

@@ -16,7 +16,7 @@ import pytest
 from tools.release.interpreters import claimed_versions, find_interpreter
 
 from .serving_process import environment, run, serving, stop
-from .test_packaging import NOT_BUILT, ROOT
+from .test_packaging import BUILT, ROOT
 
 pytestmark = [pytest.mark.python_versions, pytest.mark.timeout(5400)]
 
@@ -41,7 +41,7 @@ def interpreter(request: pytest.FixtureRequest) -> Path:
 def checkout(tmp_path: Path) -> Path:
     """A copy of this checkout without anything installed or compiled. Tests of a release need its history."""
     copy = tmp_path / "checkout"
-    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*NOT_BUILT, ".venv-*"))
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=shutil.ignore_patterns(*BUILT, ".venv-*"))
     return copy
 
 

@@ -15,6 +15,7 @@ export class Actions {
     this.listeners = new Set();
     // The number of nodes of the broker, for copied tests.
     this.nodes = 1;
+    // Ends with the last action that the next one waits for.
     this.earlier = Promise.resolve();
   }
 

@@ -308,7 +308,10 @@ def test_wheel_of_another_system_is_not_tested() -> None:
     assert python_of_wheel("fauxka-0.1.0-py3-none-any.whl") is None
 
 
-def test_wheels_that_cannot_be_installed_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wheels_that_cannot_be_installed_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAUXKA_PYTHONS", sys.executable)
     name = f"fauxka-0.1.0-cp3{sys.version_info.minor}-cp3{sys.version_info.minor}-{next(platform_tags())}.whl"
     write_wheel(tmp_path / name, {})
 
