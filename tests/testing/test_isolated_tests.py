@@ -46,7 +46,8 @@ def test_first(fauxka):
     assert [group.group_id for group in fauxka.groups.list()] == ["shop"]
 
 def tried(broker):
-    return {client.client_id for client in broker.earlier_clients}
+    # A client may close a connection before it has sent its name.
+    return {client.client_id for client in broker.earlier_clients if client.client_id is not None}
 
 def test_second(fauxka):
     kept["confluent"].produce("orders", "late")
